@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import Any, Literal
 
 from skfedauc import _input
 from skfedauc.counts import MultiClass, check_multi_class
@@ -16,14 +16,9 @@ from skfedauc.report import (
     check_class_average,
     check_no_two_classes,
     check_statistic,
-    estimates_of,
 )
 
-if TYPE_CHECKING:
-    import pandas as pd
 
-
-@overload
 def group_roc_auc_score(
     y_true: Any,
     y_score: Any,
@@ -38,38 +33,7 @@ def group_roc_auc_score(
     multi_class: MultiClass | Literal["raise"] = "raise",
     class_average: ClassAverage = "macro",
     labels: Any = None,
-) -> float: ...
-@overload
-def group_roc_auc_score(
-    y_true: Any,
-    y_score: Any,
-    *,
-    groups: Any,
-    statistic: None,
-    measure: Measure | None = None,
-    sample_weight: Any = None,
-    pos_label: Any = None,
-    undefined: Undefined = "skip",
-    missing: _input.Missing = "raise",
-    multi_class: MultiClass | Literal["raise"] = "raise",
-    class_average: ClassAverage = "macro",
-    labels: Any = None,
-) -> pd.Series: ...
-def group_roc_auc_score(
-    y_true: Any,
-    y_score: Any,
-    *,
-    groups: Any,
-    statistic: StatisticName | None = "macro",
-    measure: Measure | None = None,
-    sample_weight: Any = None,
-    pos_label: Any = None,
-    undefined: Undefined = "skip",
-    missing: _input.Missing = "raise",
-    multi_class: MultiClass | Literal["raise"] = "raise",
-    class_average: ClassAverage = "macro",
-    labels: Any = None,
-) -> float | pd.Series:
+) -> float:
     """Compute a statistic of the area under the ROC curve (AUC) over groups of rows.
 
     Parameters
@@ -83,7 +47,7 @@ def group_roc_auc_score(
     groups : array-like, shape (n_rows,) or (n_rows, n_columns)
         Group label of each row: booleans, integers, strings, dates or categories. With
         several columns each combination is a group, labeled by a tuple.
-    statistic : str or None, default="macro"
+    statistic : str, default="macro"
         Statistic to compute. ``A_g`` is the AUC of group g.
 
         - ``"pooled"``: the AUC of all rows together;
@@ -96,11 +60,10 @@ def group_roc_auc_score(
           groups), ``"tau"`` (standard deviation of the true AUCs);
         - ``"cross"``: the AUC over pairs of rows from different groups;
         - ``"bias_score"``: the mean of the pooled AUC and three generalized means, with power
-          -5, of the ``A_g`` and of the two AUCs against other groups of `GroupAUC.bias_by_group`;
-        - None: each group's AUC.
+          -5, of the ``A_g`` and of the two AUCs against other groups of `GroupAUC.bias_by_group`.
     measure : Measure, default=None
         Measure instead of the AUC, such as ``PartialAUC(max_fpr=0.1)`` of `skfedauc.measures`. It
-        has "pooled", the averages, "worst", "difference" and None.
+        has "pooled", the averages, "worst" and "difference".
     sample_weight : array-like, shape (n_rows,), default=None
         Weights, 0 or more.
     pos_label : int, float, bool or str, default=None
@@ -112,7 +75,7 @@ def group_roc_auc_score(
         How to treat rows without a group label; see `ScoreCounts.from_predictions`.
     multi_class : {"raise", "ovr", "ovo"}, default="raise"
         How to treat three or more classes: raise an error, or compare each class with the rest
-        ("ovr") or with each other class ("ovo") [3]_; see `MulticlassGroupAUC`.
+        ("ovr") or with each other class ("ovo") [1]_; see `MulticlassGroupAUC`.
     class_average : {"macro", "weighted"}, default="macro"
         Weights of the classes, or of pairs of classes, with `multi_class`: equal weights
         ("macro"), or the weights of the rows ("weighted").
@@ -122,9 +85,8 @@ def group_roc_auc_score(
 
     Returns
     -------
-    float or pandas.Series
-        The statistic; NaN with a warning if undefined. With ``statistic=None``, a Series of group
-        AUCs, or of values of `measure`, by group label.
+    float
+        The statistic; NaN with a warning if undefined.
 
     Raises
     ------
@@ -133,22 +95,13 @@ def group_roc_auc_score(
 
     See Also
     --------
-    GroupAUC : All statistics from one pass over the rows.
+    GroupAUC : All statistics from one pass over the rows, and each group's AUC.
     make_group_auc_scorer : A scorer of one statistic, for searches and cross-validation.
     MulticlassGroupAUC : All averages and tables for several classes.
 
-    Notes
-    -----
-    Sorting dominates the time, which grows as ``n_rows * log(n_rows)`` for any number of groups.
-
     References
     ----------
-    .. [1] Hanley, J. A. and McNeil, B. J. (1982). The meaning and use of the area under a
-       receiver operating characteristic (ROC) curve. Radiology 143(1).
-       https://doi.org/10.1148/radiology.143.1.7063747
-    .. [2] Kallus, N. and Zhou, A. (2019). The fairness of risk scores beyond
-       classification: bipartite ranking and the xAUC metric. NeurIPS 32.
-    .. [3] Hand, D. J. and Till, R. J. (2001). A simple generalisation of the area under the ROC
+    .. [1] Hand, D. J. and Till, R. J. (2001). A simple generalisation of the area under the ROC
        curve for multiple class classification problems. Machine Learning 45(2).
        https://doi.org/10.1023/A:1010920819831
 
@@ -161,14 +114,8 @@ def group_roc_auc_score(
     0.75
     >>> group_roc_auc_score(y, score, groups=device, statistic="pooled")
     0.8333333333333334
-    >>> group_roc_auc_score(y, score, groups=device, statistic=None)
-    group
-    a    1.0
-    b    0.5
-    Name: auc, dtype: float64
     """
-    if statistic is not None:
-        check_statistic(statistic, measure=check_measure(measure))
+    check_statistic(statistic, measure=check_measure(measure))
     check_multi_class(multi_class, may_raise=True)
     check_class_average(class_average)
     if multi_class != "raise":
@@ -183,8 +130,6 @@ def group_roc_auc_score(
             undefined=undefined,
             missing=missing,
         )
-        if statistic is None:
-            return of_classes.average_by_group(class_average)
         return of_classes.statistic(statistic, class_average)
     if labels is not None:
         raise ValueError("labels needs multi_class='ovr' or 'ovo'.")
@@ -198,10 +143,4 @@ def group_roc_auc_score(
         missing=missing,
         measure=measure,
     )
-    if statistic is not None:
-        return report.statistic(statistic)
-    estimates = estimates_of(report)
-    estimates.policy.report_groups(estimates.pairs, estimates.measure.title)
-    table = report.by_group[estimates.measure.name]
-    replacement = estimates.policy.replacement
-    return table if replacement is None else table.fillna(replacement)
+    return report.statistic(statistic)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
-import pandas as pd
 from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
@@ -28,14 +27,9 @@ from skfedauc._sklearn import is_routing_enabled, number_of_rows, refuse_unroute
 Columns = list[Any]  # names or positions of sensitive columns: all strings or all integers
 
 
-def _gives(method: str) -> Callable[[MitigatedClassifier], bool]:
-    """Return a check that the mitigator has scores, and the classifier has this method."""
-
-    def check(self: MitigatedClassifier) -> bool:
-        strategy = _strategy_of(self.mitigator)
-        return hasattr(strategy, method) and hasattr(self._classifier, method)
-
-    return check
+def _has_probabilities(self: MitigatedClassifier) -> bool:
+    """Return whether the mitigator has scores, and its classifier has probabilities."""
+    return self._is_reduction and hasattr(self.mitigator.estimator, "predict_proba")
 
 
 class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
@@ -46,18 +40,14 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
 
     Parameters
     ----------
-    mitigator : ExponentiatedGradient, GridSearch, ThresholdOptimizer or CorrelationRemover
+    mitigator : ExponentiatedGradient, GridSearch or ThresholdOptimizer
         The unfitted fairlearn mitigator; `fit` fits a copy. A search names its parameters
         ``mitigator__eps``, ``mitigator__estimator__C``.
     groups : str, int, or list or tuple of str or of int
         Names (for an array: positions) of the columns of X with the sensitive features; each
-        combination of their labels is a group. `CorrelationRemover` also takes numbers.
-    estimator : classifier, default=None
-        Classifier to fit to the output of `CorrelationRemover`; the other mitigators have one
-        inside.
+        combination of their labels is a group.
     drop : bool, default=True
         Whether to drop the sensitive columns from the features of the classifier.
-        `CorrelationRemover` always drops these columns.
     random_state : int, RandomState instance or None, default=None
         Seed of the random draws of `ExponentiatedGradient` and `ThresholdOptimizer` in ``predict``.
         Use None in production: with an int, rows that are predicted one at a time all get the same
@@ -69,8 +59,6 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         Sorted class labels. The mitigator receives the second class, the positive class, as 1.
     mitigator_ : object
         The fitted mitigator. Reductions keep the training rows in ``mitigator_.constraints``.
-    estimator_ : classifier
-        The fitted `estimator`, only for `CorrelationRemover`.
     n_features_in_ : int
         Number of columns of X in fit, including sensitive columns.
     feature_names_in_ : ndarray, shape (`n_features_in_`,)
@@ -94,22 +82,21 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
                                               classifier
     `ThresholdOptimizer`     fit, predict     none: it makes decisions        passed to its
                                               only                            estimator (2)
-    `CorrelationRemover`     fit, predict     scores of `estimator`           passed to
-                                                                              `estimator` (2)
     =======================  ===============  ==============================  =================
 
     (1) Reductions compute weights of the rows [1]_.
 
-    (2) Thresholds and correlations are computed from unweighted rows. Without metadata routing, the
-    last step of a pipeline gets the weights, also those that a reduction computes; with it, the
-    classifier must request them by ``set_fit_request(sample_weight=True)``.
+    (2) Thresholds are computed from unweighted rows. Without metadata routing, the last step of a
+    pipeline gets the weights, also those that a reduction computes; with it, the classifier must
+    request them by ``set_fit_request(sample_weight=True)``.
 
     The scores of `ExponentiatedGradient` are a weighted mean of its classifiers' probabilities, so
     their AUC describes this mean and not the random decisions. To score the decisions of
     `ThresholdOptimizer`, make a group scorer with ``response_method="predict"``. Pass a fitted
     model as ``ThresholdOptimizer(estimator=FrozenEstimator(model))``, with ``drop=False`` if its
     features include the sensitive columns. Reductions predict without the sensitive columns if
-    `drop` is true and X has the other columns in the order of fit.
+    `drop` is true and X has the other columns in the order of fit. Fairlearn's `CorrelationRemover`
+    is a transformer, so a pipeline needs nothing else for it.
 
     References
     ----------
@@ -149,13 +136,11 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         mitigator: Any,
         *,
         groups: str | int | Sequence[str] | Sequence[int],
-        estimator: Any = None,
         drop: bool = True,
         random_state: Any = None,
     ) -> None:
         self.mitigator = mitigator
         self.groups = groups
-        self.estimator = estimator
         self.drop = drop
         self.random_state = random_state
 
@@ -187,28 +172,34 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         ------
         ValueError, TypeError
             If the sensitive columns are absent from X or have missing values. If y does not have
-            two classes. If `mitigator`, `estimator`, `drop` and `sample_weight` are not compatible.
+            two classes. If `mitigator`, `drop` and `sample_weight` are not compatible.
         """
-        strategy = self._new_strategy()
+        mitigator = self._copied_mitigator()
         _input.check_random_state(self.random_state)
         columns = _check_columns(self.groups)
         X = _checked(self, X, reset=True)
         sample_weight = _input.from_array_api(sample_weight)
-        groups = select(X, columns)
+        sensitive = select(X, columns)
         self._other_columns = [name for name in _names_of(X) if name not in columns]
         features = _without(X, columns) if self.drop else X
-        classes, codes = _classes_of(y, type(self).__name__)
+        self.classes_, codes = _classes_of(y, type(self).__name__)
         n_rows = number_of_rows(X)
         _input.check_length("y", codes.size, "X", n_rows)
         if sample_weight is not None:
             n_weights = number_of_rows(sample_weight, "sample_weight")
             _input.check_length("sample_weight", n_weights, "X", n_rows)
-        strategy.fit(features, classes, codes, groups, self._fit_params(sample_weight, params))
-        self._strategy = strategy
-        self.classes_ = classes
-        self.mitigator_ = strategy.mitigator
-        if isinstance(strategy, _CorrelationRemoval):
-            self.estimator_ = strategy.estimator
+        fit_params = self._fit_params(sample_weight, params)
+        if not self._is_reduction:
+            _check_frozen(mitigator, features.shape[1], self.classes_)
+        labels = _labels_of(sensitive)
+        self._known = list(_input.encode_groups(labels, "groups")[1].tolist())
+        if type(mitigator).__name__ == "GridSearch" and len(self._known) < 2:
+            raise ValueError(
+                "GridSearch needs two groups or more, but groups has a single label, "
+                f"{_words.shortened(self._known[0])}; in a search, stratify the folds by group."
+            )
+        mitigator.fit(features, codes, sensitive_features=labels, **fit_params)
+        self.mitigator_ = mitigator
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -231,10 +222,19 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
             absent from fit.
         """
         check_is_fitted(self)
-        labels: NDArray[Any] = self._strategy.predict(*self._parts(X), self.random_state)
-        return labels
+        features, sensitive = self._parts(X)
+        options: dict[str, Any] = {}
+        if self._is_random:
+            options["random_state"] = self.random_state
+        if not self._is_reduction:
+            labels = options["sensitive_features"] = _labels_of(sensitive)
+            # fairlearn predicts the negative class for rows of groups that fit did not have.
+            _refuse_unknown(labels, self._known)
+        codes = np.asarray(self.mitigator_.predict(features, **options), np.intp)
+        found: NDArray[Any] = self.classes_[codes]
+        return found
 
-    @available_if(_gives("predict_proba"))  # type: ignore[untyped-decorator]
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the probabilities of both classes.
 
@@ -254,54 +254,15 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
             If X is not valid for `predict`.
         """
         check_is_fitted(self)
-        probabilities: NDArray[np.float64] = self._strategy.predict_proba(*self._parts(X))
-        return probabilities
-
-    @available_if(_gives("predict_proba"))  # type: ignore[untyped-decorator]
-    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the logarithms of the probabilities of both classes.
-
-        Parameters
-        ----------
-        X : DataFrame or array, shape (n_rows, n_columns)
-            Features and sensitive columns, as in fit.
-
-        Returns
-        -------
-        ndarray, shape (n_rows, 2)
-            Logarithms in the order of ``classes_``, -inf for the probability 0.
-
-        Raises
-        ------
-        ValueError, TypeError
-            If X is not valid for `predict`.
-        """
-        with np.errstate(divide="ignore"):
-            logarithms: NDArray[np.float64] = np.log(self.predict_proba(X))
-        return logarithms
-
-    @available_if(_gives("decision_function"))  # type: ignore[untyped-decorator]
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Return the scores of ``classes_[1]``, only for `CorrelationRemover`.
-
-        Parameters
-        ----------
-        X : DataFrame or array, shape (n_rows, n_columns)
-            Features and sensitive columns, as in fit.
-
-        Returns
-        -------
-        ndarray, shape (n_rows,)
-            Scores, which are higher for ``classes_[1]``.
-
-        Raises
-        ------
-        ValueError, TypeError
-            If X is not valid for `predict`.
-        """
-        check_is_fitted(self)
-        scores: NDArray[np.float64] = self._strategy.decision_function(*self._parts(X))
-        return scores
+        features, _ = self._parts(X)
+        positive = np.zeros(np.shape(features)[0])
+        for weight, classifier in _mixture_of(self.mitigator_):
+            # A classifier with a single class in fit has a probability column for this class only.
+            if 1 in classifier.classes_:
+                place = list(classifier.classes_).index(1)
+                positive += weight * np.asarray(classifier.predict_proba(features))[:, place]
+        positive = np.clip(positive, 0.0, 1.0)  # The sum of the weights is 1 except for rounding.
+        return np.column_stack([1.0 - positive, positive])
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return the metadata routing from `fit` to the fit of the classifier.
@@ -316,10 +277,10 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
             Routes of metadata from this estimator to the classifier.
         """
         router = MetadataRouter(owner=self)
-        strategy = _strategy_of(self.mitigator)
-        if strategy is not None and strategy.takes_fit_params and hasattr(self._classifier, "fit"):
+        classifier = getattr(self.mitigator, "estimator", None)
+        if not self._is_reduction and hasattr(classifier, "fit"):
             mapping = MethodMapping().add(caller="fit", callee="fit")
-            router.add(estimator=self._classifier, method_mapping=mapping)
+            router.add(estimator=classifier, method_mapping=mapping)
         return router
 
     def _fit_params(self, sample_weight: Any, params: dict[str, Any]) -> dict[str, Any]:
@@ -327,8 +288,7 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         refuse_unrouted(params, self, "fit")
         given = {**params, "sample_weight": sample_weight}
         given = {name: value for name, value in given.items() if value is not None}
-        strategy = _strategy_of(self.mitigator)
-        if strategy is not None and not strategy.takes_fit_params and given:
+        if self._is_reduction and given:
             raise ValueError(
                 f"{type(self.mitigator).__name__} sets the weights of the rows itself, so it "
                 f"takes no {', '.join(given)}; do not pass it."
@@ -336,310 +296,122 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         if is_routing_enabled():
             routed = process_routing(self, "fit", **given)
             return dict(routed.estimator.fit) if given else {}
-        name = weight_name(self._classifier)
+        name = weight_name(self.mitigator.estimator)
         return {name: given["sample_weight"]} if given else {}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
-        strategy = _strategy_of(self.mitigator)
-        tags.non_deterministic = strategy is not None and strategy.is_random
-        if strategy is not _CorrelationRemoval and hasattr(self._classifier, "fit"):
-            tags.input_tags.allow_nan = get_tags(self._classifier).input_tags.allow_nan
+        tags.non_deterministic = self._is_random
+        classifier = getattr(self.mitigator, "estimator", None)
+        if hasattr(classifier, "fit"):
+            tags.input_tags.allow_nan = get_tags(classifier).input_tags.allow_nan
         return tags
 
     @property
-    def _classifier(self) -> Any:
-        """Classifier inside the mitigator, or `estimator` for other mitigators."""
-        return getattr(self.mitigator, "estimator", self.estimator)
+    def _is_reduction(self) -> bool:
+        """Whether many classifiers with different row weights predict, without the groups."""
+        from fairlearn.reductions import ExponentiatedGradient, GridSearch
 
-    def _new_strategy(self) -> Any:
-        """Return a new strategy; not all have scores, so that it has no common type."""
-        strategy: Any = _strategy_of(self.mitigator)
-        if strategy is None:
+        return isinstance(self.mitigator, ExponentiatedGradient | GridSearch)
+
+    @property
+    def _is_random(self) -> bool:
+        from fairlearn.postprocessing import ThresholdOptimizer
+        from fairlearn.reductions import ExponentiatedGradient
+
+        return isinstance(self.mitigator, ExponentiatedGradient | ThresholdOptimizer)
+
+    def _copied_mitigator(self) -> Any:
+        """Return an unfitted copy of the mitigator after checking it."""
+        if not (self._is_reduction or self._is_random):
             raise TypeError(
-                "mitigator must be an ExponentiatedGradient, GridSearch, ThresholdOptimizer or "
-                f"CorrelationRemover of fairlearn; got {_words.shortened(self.mitigator)}."
+                "mitigator must be an ExponentiatedGradient, GridSearch or ThresholdOptimizer of "
+                f"fairlearn; got {_words.shortened(self.mitigator)}. Other mitigators, such as "
+                "CorrelationRemover, are steps of a pipeline."
             )
         if not isinstance(self.drop, bool):
             raise TypeError(f"drop must be True or False; got {_words.shortened(self.drop)}.")
-        name = type(self.mitigator).__name__
-        if strategy is not _CorrelationRemoval:
-            if self.estimator is not None:
-                raise ValueError(
-                    f"estimator is for CorrelationRemover only; {name} has its own estimator: pass "
-                    f"mitigator={name}(estimator=...)."
-                )
-            return strategy(self.mitigator)
-        if self.estimator is None:
-            raise ValueError(
-                f"{name} transforms features and does not classify: pass a classifier for its "
-                "output, estimator=LogisticRegression()."
-            )
-        if not self.drop:
-            raise ValueError(
-                f"{name} always leaves the sensitive columns out, so drop=False is not possible; "
-                "omit drop."
-            )
-        named = list(self.mitigator.sensitive_feature_ids)
-        if named and named != _check_columns(self.groups):
-            raise ValueError(
-                f"sensitive_feature_ids={_words.shortened(named)} of {name} differ from "
-                f"groups={_words.shortened(self.groups)}; pass "
-                "CorrelationRemover(sensitive_feature_ids=[])."
-            )
-        return _CorrelationRemoval(self.mitigator, self.estimator)
+        # ``clone`` rejects a mitigator if the user has set parameters to integers after
+        # construction. ``constraint_weight`` of `GridSearch` acts only in the constructor.
+        params = self.mitigator.get_params(deep=False)
+        copied = {name: clone(value, safe=False) for name, value in params.items()}
+        mitigator = type(self.mitigator)(**copied)
+        if self._is_reduction:
+            _check_reduction(mitigator)
+            if mitigator.sample_weight_name == "sample_weight":
+                mitigator.set_params(sample_weight_name=weight_name(mitigator.estimator))
+        return mitigator
 
     def _parts(self, X: Any) -> tuple[Any, list[Any]]:
         """Return the features, and the sensitive columns for mitigators that need these columns."""
-        needed = self._strategy.reads_groups
         names = _names_of(X)
-        if names and names == self._other_columns and self.drop and not needed:
+        if names and names == self._other_columns and self.drop and self._is_reduction:
             return X, []
         columns = _check_columns(self.groups)
         X = _checked(self, X, reset=False)
         features = _without(X, columns) if self.drop else X
-        return features, select(X, columns) if needed else []
+        return features, [] if self._is_reduction else select(X, columns)
 
 
-# Strategies --------------------------------------------------------------------------------------
+# Mitigators --------------------------------------------------------------------------------------
 
 
-class _Strategy:
-    """Base class of strategies, which fit a copy of one kind of mitigator, and predict labels.
-
-    Strategies with scores also have ``predict_proba`` or ``decision_function``.
-    """
-
-    is_random = False  # whether predictions are random
-    takes_fit_params = True  # whether the classifier gets weights and other metadata of fit
-    reads_groups = False  # whether predictions need the sensitive columns
-
-    def __init__(self, mitigator: Any) -> None:
-        # ``clone`` rejects a mitigator if the user has set parameters to integers after
-        # construction. ``constraint_weight`` of `GridSearch` acts only in the constructor.
-        params = mitigator.get_params(deep=False)
-        copied = {name: clone(value, safe=False) for name, value in params.items()}
-        self.mitigator = type(mitigator)(**copied)
+def _mixture_of(mitigator: Any) -> list[tuple[float, Any]]:
+    """Return the classifiers of a fitted reduction that predict, with weights."""
+    if not hasattr(mitigator, "weights_"):  # GridSearch
+        return [(1.0, mitigator.predictors_[mitigator.best_idx_])]
+    weights = mitigator.weights_
+    return [(weights[i], mitigator.predictors_[i]) for i in weights.index[weights > 0]]
 
 
-class _GridReduction(_Strategy):
-    """Strategy for ``GridSearch``: the best of many classifiers with different row weights."""
+def _check_reduction(mitigator: Any) -> None:
+    from fairlearn.reductions import ClassificationMoment
 
-    takes_fit_params = False
-    _least_groups = 2
+    name = type(mitigator).__name__
+    if not isinstance(mitigator.constraints, ClassificationMoment):
+        raise ValueError(
+            f"constraints of {name} must be constraints for classifiers, such as "
+            f"DemographicParity(); got {type(mitigator.constraints).__name__}."
+        )
+    if isinstance(mitigator.estimator, FrozenEstimator):
+        raise ValueError(
+            f"{name} fits its estimator many times, which a FrozenEstimator does not "
+            "allow; pass an estimator to be fitted, or use ThresholdOptimizer."
+        )
 
-    def fit(
-        self,
-        X: Any,
-        classes: NDArray[Any],
-        codes: NDArray[np.int64],
-        sensitive: Sequence[Any],
-        fit_params: Mapping[str, Any],
-    ) -> None:
-        from fairlearn.reductions import ClassificationMoment
 
-        name = type(self.mitigator).__name__
-        if not isinstance(self.mitigator.constraints, ClassificationMoment):
+def _check_frozen(mitigator: Any, n_features: int, classes: NDArray[Any]) -> None:
+    """Check a `ThresholdOptimizer`'s fitted estimator."""
+    estimator = mitigator.estimator
+    if not isinstance(estimator, FrozenEstimator):
+        if mitigator.prefit:
             raise ValueError(
-                f"constraints of {name} must be constraints for classifiers, such as "
-                f"DemographicParity(); got {type(self.mitigator.constraints).__name__}."
+                "prefit=True of ThresholdOptimizer needs a fitted estimator, but "
+                "scikit-learn's searches and pipelines replace estimators by unfitted clones. "
+                "Wrap the fitted model: ThresholdOptimizer(estimator="
+                "sklearn.frozen.FrozenEstimator(model), prefit=True)."
             )
-        if isinstance(self.mitigator.estimator, FrozenEstimator):
-            raise ValueError(
-                f"{name} fits its estimator many times, which a FrozenEstimator does not "
-                "allow; pass an estimator to be fitted, or use ThresholdOptimizer."
-            )
-        if self.mitigator.sample_weight_name == "sample_weight":
-            self.mitigator.set_params(sample_weight_name=weight_name(self.mitigator.estimator))
-        self._classes = classes
-        labels = _labels_of(sensitive)
-        if len(_known_groups(labels)) < self._least_groups:
-            raise ValueError(
-                f"{name} needs two groups or more, but groups has a single label, "
-                f"{_words.shortened(labels[:1].tolist()[0])}; in a search, stratify the folds by "
-                "group."
-            )
-        self.mitigator.fit(X, codes, sensitive_features=labels)
-
-    def predict(self, X: Any, sensitive: Sequence[Any], random_state: Any) -> NDArray[Any]:
-        drawn = {"random_state": random_state} if self.is_random else {}
-        return self._classes[np.asarray(self.mitigator.predict(X, **drawn), np.intp)]
-
-    def predict_proba(self, X: Any, sensitive: Sequence[Any]) -> NDArray[np.float64]:
-        """Return the weighted mean of the classifiers' probabilities."""
-        positive = np.zeros(np.shape(X)[0])
-        for weight, classifier in self._mixture():
-            # A classifier with a single class in fit has a probability column for this class only.
-            if 1 in classifier.classes_:
-                place = list(classifier.classes_).index(1)
-                positive += weight * np.asarray(classifier.predict_proba(X))[:, place]
-        positive = np.clip(positive, 0.0, 1.0)  # The sum of the weights is 1 except for rounding.
-        return np.column_stack([1.0 - positive, positive])
-
-    def _mixture(self) -> list[tuple[float, Any]]:
-        """Return the classifiers that predict, with weights."""
-        return [(1.0, self.mitigator.predictors_[self.mitigator.best_idx_])]
-
-
-class _MixtureReduction(_GridReduction):
-    """Strategy for ``ExponentiatedGradient``: a randomly drawn classifier for each row."""
-
-    is_random = True
-    _least_groups = 1
-
-    def _mixture(self) -> list[tuple[float, Any]]:
-        weights = self.mitigator.weights_
-        return [(weights[i], self.mitigator.predictors_[i]) for i in weights.index[weights > 0]]
-
-
-class _Thresholds(_Strategy):
-    """Strategy for ``ThresholdOptimizer``: per group, one threshold or two with a random choice."""
-
-    is_random = True
-    reads_groups = True
-
-    def fit(
-        self,
-        X: Any,
-        classes: NDArray[Any],
-        codes: NDArray[np.int64],
-        sensitive: Sequence[Any],
-        fit_params: Mapping[str, Any],
-    ) -> None:
-        self._check_estimator(X.shape[1], classes)
-        self._classes = classes
-        labels = _labels_of(sensitive)
-        self._known = _known_groups(labels)
-        self.mitigator.fit(X, codes, sensitive_features=labels, **fit_params)
-
-    def predict(self, X: Any, sensitive: Sequence[Any], random_state: Any) -> NDArray[Any]:
-        labels = _labels_of(sensitive)
-        # fairlearn predicts the negative class for rows of groups that fit did not have.
-        _refuse_unknown(labels, self._known, "threshold")
-        codes = self.mitigator.predict(X, sensitive_features=labels, random_state=random_state)
-        return np.asarray(self._classes[codes])
-
-    def _check_estimator(self, n_features: int, classes: NDArray[Any]) -> None:
-        estimator, method = self.mitigator.estimator, self.mitigator.predict_method
-        if not isinstance(estimator, FrozenEstimator):
-            if self.mitigator.prefit:
-                raise ValueError(
-                    "prefit=True of ThresholdOptimizer needs a fitted estimator, but "
-                    "scikit-learn's searches and pipelines replace estimators by unfitted clones. "
-                    "Wrap the fitted model: ThresholdOptimizer(estimator="
-                    "sklearn.frozen.FrozenEstimator(model), prefit=True)."
-                )
-            return
-        n_expected = getattr(estimator, "n_features_in_", n_features)
-        if n_expected != n_features:
-            raise ValueError(
-                f"the frozen estimator of ThresholdOptimizer was fitted to {n_expected} features, "
-                f"but gets {n_features}; drop=False passes the sensitive columns to it, drop=True "
-                "does not."
-            )
-        known = np.asarray(getattr(estimator, "classes_", classes))
-        if not np.array_equal(known, classes):
-            raise ValueError(
-                f"y has the classes {classes.tolist()}, and the frozen estimator of "
-                f"ThresholdOptimizer was fitted on {known.tolist()}; pass labels of these classes."
-            )
-        if method == "predict" and known.dtype.kind not in "biuf":
-            raise ValueError(
-                "predict_method='predict' of ThresholdOptimizer takes the labels of its frozen "
-                f"estimator as scores, but these are {known.tolist()}; use "
-                "predict_method='predict_proba', or fit the model to labels 0 and 1."
-            )
-
-
-class _CorrelationRemoval(_Strategy):
-    """Strategy for ``CorrelationRemover``, with a classifier of the remover's output.
-
-    Sensitive columns become numbers with mean 0, text one indicator per label: fairlearn 0.13
-    subtracts the mean of all sensitive columns from each column, instead of the column's mean.
-    """
-
-    reads_groups = True
-
-    def __init__(self, mitigator: Any, estimator: Any) -> None:
-        super().__init__(mitigator)
-        self.estimator = clone(estimator)
-
-    def fit(
-        self,
-        X: Any,
-        classes: NDArray[Any],
-        codes: NDArray[np.int64],
-        sensitive: Sequence[Any],
-        fit_params: Mapping[str, Any],
-    ) -> None:
-        # The groups of each column, or None for a column of numbers
-        self._known = [
-            _known_groups(_labels_of([column])) if _numbers(column) is None else None
-            for column in sensitive
-        ]
-        self._means = self._numbers(sensitive).mean(axis=0)
-        self.mitigator.set_params(sensitive_feature_ids=list(range(self._means.size)))
-        if hasattr(self.mitigator, "set_output"):  # Fairlearn 0.15 added this method.
-            # Return arrays: with transform_output="pandas", the output has other column names.
-            self.mitigator.set_output(transform="default")
-        self.mitigator.fit(self._table(X, sensitive))
-        self.estimator.fit(self._features(X, sensitive), classes[codes], **fit_params)
-
-    def predict(self, X: Any, sensitive: Sequence[Any], random_state: Any) -> NDArray[Any]:
-        return np.asarray(self.estimator.predict(self._features(X, sensitive)))
-
-    def predict_proba(self, X: Any, sensitive: Sequence[Any]) -> NDArray[np.float64]:
-        return np.asarray(self.estimator.predict_proba(self._features(X, sensitive)))
-
-    def decision_function(self, X: Any, sensitive: Sequence[Any]) -> NDArray[np.float64]:
-        return np.asarray(self.estimator.decision_function(self._features(X, sensitive)))
-
-    def _features(self, X: Any, sensitive: Sequence[Any]) -> Any:
-        """Return the remover's output like X: an array, or a DataFrame with its names and index."""
-        values = self.mitigator.transform(self._table(X, sensitive))
-        if not _is_frame(X):
-            return values
-        if nw.dependencies.is_pandas_dataframe(X):
-            return pd.DataFrame(values, index=X.index, columns=X.columns)
-        columns = {name: values[:, place] for place, name in enumerate(_names_of(X))}
-        kind = nw.get_native_namespace(nw.from_native(X, eager_only=True))
-        return nw.to_native(nw.from_dict(columns, backend=kind))
-
-    def _table(self, X: Any, sensitive: Sequence[Any]) -> NDArray[np.float64]:
-        return np.hstack([self._numbers(sensitive) - self._means, np.asarray(X, np.float64)])
-
-    def _numbers(self, columns: Sequence[Any]) -> NDArray[np.float64]:
-        parts = []
-        for column, known in zip(columns, self._known, strict=True):
-            numbers = _numbers(column)
-            if known is None and numbers is not None:
-                parts.append(numbers[:, np.newaxis])
-                continue
-            values = _labels_of([column])
-            if known is None:
-                raise TypeError(
-                    "groups held numbers in fit, but now holds labels such as "
-                    f"{_words.shortened(values[:1].tolist()[0])}; pass columns of numbers."
-                )
-            _refuse_unknown(values, known, "correlation")
-            parts.append(values[:, np.newaxis] == _input.object_array(known))
-        return np.hstack(parts).astype(np.float64)
-
-
-def _strategy_of(mitigator: Any) -> type[_Strategy] | None:
-    """Return the strategy class for a mitigator, or None for other objects."""
-    from fairlearn.postprocessing import ThresholdOptimizer
-    from fairlearn.preprocessing import CorrelationRemover
-    from fairlearn.reductions import ExponentiatedGradient, GridSearch
-
-    strategies: dict[type, type[_Strategy]] = {
-        ExponentiatedGradient: _MixtureReduction,
-        GridSearch: _GridReduction,
-        ThresholdOptimizer: _Thresholds,
-        CorrelationRemover: _CorrelationRemoval,
-    }
-    return next((s for kind, s in strategies.items() if isinstance(mitigator, kind)), None)
+        return
+    n_expected = getattr(estimator, "n_features_in_", n_features)
+    if n_expected != n_features:
+        raise ValueError(
+            f"the frozen estimator of ThresholdOptimizer was fitted to {n_expected} features, "
+            f"but gets {n_features}; drop=False passes the sensitive columns to it, drop=True "
+            "does not."
+        )
+    known = np.asarray(getattr(estimator, "classes_", classes))
+    if not np.array_equal(known, classes):
+        raise ValueError(
+            f"y has the classes {classes.tolist()}, and the frozen estimator of "
+            f"ThresholdOptimizer was fitted on {known.tolist()}; pass labels of these classes."
+        )
+    if mitigator.predict_method == "predict" and known.dtype.kind not in "biuf":
+        raise ValueError(
+            "predict_method='predict' of ThresholdOptimizer takes the labels of its frozen "
+            f"estimator as scores, but these are {known.tolist()}; use "
+            "predict_method='predict_proba', or fit the model to labels 0 and 1."
+        )
 
 
 # Input: labels of two classes, and the sensitive columns of X ------------------------------------
@@ -767,34 +539,15 @@ def _labels_of(columns: Sequence[Any]) -> NDArray[Any]:
     return np.column_stack([column.astype(object) for column in labels])
 
 
-def _known_groups(labels: NDArray[Any]) -> list[Any]:
-    """Return the distinct groups of the rows of fit."""
-    return list(_input.encode_groups(labels, "groups")[1].tolist())
-
-
-def _refuse_unknown(labels: NDArray[Any], known: list[Any], lack: str) -> None:
-    """Raise a ValueError that names `lack` for rows of groups absent from fit."""
+def _refuse_unknown(labels: NDArray[Any], known: list[Any]) -> None:
+    """Raise a ValueError for rows of groups absent from fit."""
     codes, groups = _input.encode_groups(labels, "groups")
     unknown = [group not in known for group in groups.tolist()]
     if any(unknown):
         names = ", ".join(map(repr, groups[unknown].tolist()[:5]))
         raise ValueError(
             f"groups has {int(np.asarray(unknown)[codes].sum())} of {codes.size} rows in "
-            f"groups that were absent in fit ({names}), so there is no {lack} for "
+            f"groups that were absent in fit ({names}), so there is no threshold for "
             f"them; the groups of fit are {', '.join(map(repr, known[:10]))}"
             f"{', ...' if len(known) > 10 else ''}."
         )
-
-
-def _numbers(column: Any) -> NDArray[np.float64] | None:
-    """Return a column of numbers or booleans as floats; None for other columns."""
-    if isinstance(column, np.ndarray):
-        is_text = column.dtype.kind not in "biufO" or any(
-            isinstance(value, str) for value in column if column.dtype.kind == "O"
-        )
-        numbers = None if is_text else column.astype(np.float64)
-    else:
-        series = nw.from_native(column, series_only=True)
-        is_number = series.dtype.is_numeric() or series.dtype == nw.Boolean
-        numbers = series.cast(nw.Float64).to_numpy() if is_number else None
-    return None if numbers is None else _input.check_scores(numbers, "groups")

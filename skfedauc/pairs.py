@@ -5,6 +5,7 @@ Below are ranks among the rows in all groups, and the memory that large tables o
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import itertools
 import os
@@ -516,10 +517,8 @@ def sum_of_others(values: Floats) -> Floats:
 # Memory --------------------------------------------------------------------------------------
 
 
-_GROUPS = Path("/sys/fs/cgroup")
-_OF_PROCESS = Path("/proc/self/cgroup")
-# Files with the memory limit of a Linux control group (cgroup), in bytes: version 2 and version 1
-_LIMIT, _LIMIT_V1 = "memory.max", "memory.limit_in_bytes"
+# Files with the memory limit of a Linux container in bytes: of control groups version 2 and 1
+_LIMITS = "/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"
 
 
 def usable_memory() -> int:
@@ -528,40 +527,10 @@ def usable_memory() -> int:
     For a machine of unknown size, the function assumes 8 GiB.
     """
     try:
-        of_machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        found = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
     except (AttributeError, ValueError, OSError):
-        of_machine = 8 << 30
-    return min([of_machine, *_limits()])
-
-
-def _limits() -> Iterator[int]:
-    """Yield the readable memory limits of the control groups (cgroups) of this process.
-
-    The limit of a control group applies to its subgroups. In a container, the control group of the
-    container is either the root, or has the same path as outside.
-    """
-    for folder, name in {*_files()}:
-        try:
-            limit = (folder / name).read_text(encoding="ascii").strip()
-        except (OSError, ValueError):
-            continue
-        if limit.isdecimal() and int(limit) > 0:  # "max" means no limit.
-            yield int(limit)
-
-
-def _files() -> Iterator[tuple[Path, str]]:
-    yield from ((_GROUPS, _LIMIT), (_GROUPS / "memory", _LIMIT_V1))
-    try:
-        lines = _OF_PROCESS.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
-    except OSError:
-        return
-    for line in lines:
-        # Format hierarchy:controllers:path. Version 2 names no controllers.
-        _, _, rest = line.partition(":")
-        controllers, _, path = rest.partition(":")
-        if controllers and "memory" not in controllers.split(","):
-            continue
-        root, name = (_GROUPS / "memory", _LIMIT_V1) if controllers else (_GROUPS, _LIMIT)
-        inside = Path(path.lstrip("/"))
-        if ".." not in inside.parts:
-            yield from ((root / folder, name) for folder in (inside, *inside.parents))
+        found = [8 << 30]
+    for name in _LIMITS:
+        with contextlib.suppress(OSError, ValueError):  # "max" means no limit.
+            found.append(int(Path(name).read_text(encoding="ascii")))
+    return min(found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import functools
 import secrets
 from collections.abc import Callable, Iterable
@@ -25,12 +26,38 @@ from skfedauc.report import (
     ScorerStatistic,
     Undefined,
     UndefinedPolicy,
+    averaged,
     check_class_average,
     check_no_two_classes,
     check_replacement,
     check_statistic,
     check_undefined,
 )
+
+
+@dataclasses.dataclass(frozen=True)
+class Options:
+    """Options of scorers; see `make_group_auc_scorer`."""
+
+    groups: Any
+    measure: Measure | None = None
+    undefined: Undefined = "skip"
+    pos_label: Any = None
+    response_method: str | tuple[str, ...] | None = None
+    missing: _input.Missing = "raise"
+    multi_class: MultiClass | Literal["raise"] = "raise"
+    class_average: ClassAverage = "macro"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "undefined", check_undefined(self.undefined))
+        check_replacement(self.undefined, check_measure(self.measure))
+        check_response_method(self.response_method)
+        check_multi_class(self.multi_class, may_raise=True)
+        check_class_average(self.class_average)
+        _check_groups(self.groups)
+        _input.check_missing(self.missing)
+        if self.multi_class != "raise":
+            check_no_two_classes(self.pos_label, self.measure)
 
 
 def make_group_auc_scorer(
@@ -56,17 +83,17 @@ def make_group_auc_scorer(
     groups : str, list of str, pandas.Series or None
         Source of each row's group.
 
-        - A str or a list of str names columns of the search's X. The pipeline inside the
-          search may drop these columns.
-        - The scorer matches a Series with the index of X by label; both indexes must be unique.
-        - None means that scikit-learn routes the groups as metadata: pass ``groups=labels`` to
-          ``fit``, or ``params={"groups": labels}`` to functions such as `cross_validate`. Call
-          ``sklearn.set_config(enable_metadata_routing=True)`` first. The scorer already requests
-          the groups; ``set_score_request(groups="site")`` changes the name of the request.
+        - A str or a list of str names columns of the search's X, which the pipeline in the search
+          may drop.
+        - A Series with the index of X is matched by label; both indexes must be unique.
+        - None means that scikit-learn routes the groups as metadata: call
+          ``sklearn.set_config(enable_metadata_routing=True)`` first, and pass ``groups=labels`` to
+          ``fit``, or ``params={"groups": labels}`` to functions such as `cross_validate`. The
+          scorer requests the groups; ``set_score_request(groups="site")`` changes their name.
     measure : Measure, default=None
-        Measure instead of the AUC, such as ``PartialAUC(max_fpr=0.1)`` of `skfedauc.measures`. The
-        statistics "pooled", "macro", "samples", "positives", "negatives", "within", "worst" and
-        "neg_difference" are then available.
+        Measure instead of the AUC, such as ``PartialAUC(max_fpr=0.1)`` of `skfedauc.measures`. It
+        has "pooled", "macro", "samples", "positives", "negatives", "within", "worst" and
+        "neg_difference".
     undefined : {"skip", "ignore", "raise"} or float, default="skip"
         How to treat groups that lack a class in a fold: leave them out with ("skip") or without
         ("ignore") a warning, raise a ValueError ("raise"), or use a number as their AUC.
@@ -79,9 +106,8 @@ def make_group_auc_scorer(
     missing : {"raise", "drop", "group"}, default="raise"
         How to treat rows without a group label; see `ScoreCounts.from_predictions`.
     multi_class : {"raise", "ovr", "ovo"}, default="raise"
-        How to treat classifiers of three or more classes: raise an error, or compare each class
-        with the rest ("ovr") or with each other class ("ovo"), as scikit-learn's scorers
-        "roc_auc_ovr" and "roc_auc_ovo"; see `MulticlassGroupAUC`.
+        How to treat three or more classes: raise an error, or compare each class with the rest
+        ("ovr") or with each other class ("ovo"); see `MulticlassGroupAUC`.
     class_average : {"macro", "weighted"}, default="macro"
         Weights of the classes, or of pairs of classes, with `multi_class`: equal weights
         ("macro"), or the weights of the rows ("weighted").
@@ -89,16 +115,14 @@ def make_group_auc_scorer(
     Returns
     -------
     GroupAUCScorer
-        A callable ``scorer(estimator, X, y)``, like the scorers made by
-        `sklearn.metrics.make_scorer`.
+        A callable ``scorer(estimator, X, y)``, as from `sklearn.metrics.make_scorer`.
 
     Raises
     ------
-    ValueError
-        If there is no such statistic, or `groups` is None while metadata routing is off.
-    TypeError
-        If `groups` is not a str, a list of str, a Series or None. The scorer refuses column
-        positions, because positions differ if a tool passes a subset of the columns.
+    ValueError, TypeError
+        If an argument is not as described, or `groups` is None while metadata routing is off.
+        Positions of columns and arrays are refused as `groups`, because they cannot be matched with
+        the rows of a fold.
 
     See Also
     --------
@@ -129,20 +153,16 @@ def make_group_auc_scorer(
     TunedThresholdClassifierCV                  no (3)       no (3)          no (3)
     ==========================================  ===========  ==============  ==============
 
-    (1) The tool converts X to a numpy array before scoring. The scorer then raises an error, or
-        warns with SequentialFeatureSelector. If X contains text, the tool itself fails.
-    (2) The tool converts X to a numpy array and passes no groups to its scorer, which raises an
-        error. Score the fitted estimator instead.
+    (1) The tool converts X to a numpy array before scoring, so the scorer raises an error, or warns
+        with SequentialFeatureSelector. If X contains text, the tool itself fails.
+    (2) The tool converts X to a numpy array and passes no groups; the scorer raises an error. Score
+        the fitted estimator instead.
     (3) The tool scores predicted labels instead of a ranking; the scorer raises an error.
 
     A polars or pyarrow X has no index, so a Series cannot align with it. `RidgeCV` works with
-    scikit-learn 1.9 or later.
-
-    Scikit-learn caches the predictions of the scorers in a dict by response method only. So put a
-    scorer that has the other class as its ``pos_label`` before the group scorers; otherwise it
-    gets the scores of the wrong class.
-
-    ``permutation_importance`` also permutes a group column of X; pass a Series instead.
+    scikit-learn 1.9 or later. ``permutation_importance`` also permutes a group column of X; pass a
+    Series instead. Scikit-learn caches predictions by response method only: put a scorer with the
+    other class as its ``pos_label`` before the group scorers.
 
     Leaving out groups that lack a class selects groups by prevalence and size. Compare candidates
     on the same folds.
@@ -164,10 +184,10 @@ def make_group_auc_scorer(
     array([0.64, 0.86, 0.87, 0.86, 0.82])
     """
     check_statistic(statistic, scorer=True, measure=measure)
-    make = _maker(
+    options = Options(
         groups, measure, undefined, pos_label, response_method, missing, multi_class, class_average
     )
-    return make(statistic, None)
+    return GroupAUCScorer(statistic, options)
 
 
 def group_auc_scoring(
@@ -185,15 +205,16 @@ def group_auc_scoring(
 ) -> dict[str, GroupAUCScorer]:
     """Make a dict of group scorers for ``scoring=``.
 
-    Add other scorers to the dict: ``{**group_auc_scoring(...), "ll": "neg_log_loss"}``. The scorers
-    in the dict share one prediction and one pass over the rows.
+    They share one prediction and one pass over the rows. Add other scorers to the dict:
+    ``{**group_auc_scoring(...), "ll": "neg_log_loss"}``.
 
     Parameters
     ----------
     statistics : iterable of str
         Names of statistics as in `make_group_auc_scorer`, and score names.
     groups : str, list of str, pandas.Series or None
-        Source of each row's group; see `make_group_auc_scorer`.
+        Source of each row's group; see `make_group_auc_scorer`. To route the groups under another
+        name, call ``set_score_request(groups="site")`` on each scorer.
     each_group : iterable of labels, default=()
         Group labels whose AUC (with `multi_class`, its average over classes) is an additional
         score, named ``"auc_"`` and the label, with "_" between the parts of a tuple. `undefined` is
@@ -227,12 +248,6 @@ def group_auc_scoring(
     GroupAUC : All statistics of one model.
     cross_validate_group_auc : Report of the test rows in all folds.
 
-    Notes
-    -----
-    To route the groups under another name: ``{name:
-    scorer.set_score_request(groups="site") for name, scorer in group_auc_scoring([...],
-    groups=None).items()}``.
-
     Examples
     --------
     >>> import numpy as np
@@ -243,76 +258,40 @@ def group_auc_scoring(
     >>> rng = np.random.default_rng(0)
     >>> X = pd.DataFrame({"dose": rng.normal(size=200), "site": [1, 2] * 100})
     >>> y = X["dose"] + rng.normal(size=200) > 0
+    >>> scoring = group_auc_scoring(["pooled", "neg_difference"], groups="site", each_group=[1, 2])
     >>> search = GridSearchCV(
-    ...     LogisticRegression(),
-    ...     {"C": [0.1, 1.0]},
-    ...     scoring=group_auc_scoring(
-    ...         ["pooled", "neg_difference"], groups="site", each_group=[1, 2]
-    ...     ),
-    ...     refit="pooled",
-    ...     error_score="raise",
+    ...     LogisticRegression(), {"C": [0.1, 1.0]}, scoring=scoring, refit="pooled"
     ... ).fit(X, y)
     >>> sorted(key for key in search.cv_results_ if key.startswith("mean_test"))
     ['mean_test_auc_1', 'mean_test_auc_2', 'mean_test_neg_difference', 'mean_test_pooled']
     """
-    if isinstance(statistics, str) or not isinstance(statistics, Iterable):
-        raise TypeError(
-            f"statistics must be a list of names; got {_words.shortened(statistics)}. Use "
-            f"[{_words.shortened(statistics)}], or make_group_auc_scorer for a single scorer."
-        )
-    if isinstance(each_group, str) or not isinstance(each_group, Iterable):
-        raise TypeError(
-            f"each_group must be a list of group labels; got {_words.shortened(each_group)}. "
-            f"Use [{_words.shortened(each_group)}]."
-        )
-    make = _maker(
+    for name, given in (("statistics", statistics), ("each_group", each_group)):
+        if isinstance(given, str) or not isinstance(given, Iterable):
+            of = {"statistics": "names", "each_group": "group labels"}[name]
+            raise TypeError(
+                f"{name} must be a list of {of}; got {_words.shortened(given)}. Use "
+                f"{name}=[{_words.shortened(given)}]."
+            )
+    options = Options(
         groups, measure, undefined, pos_label, response_method, missing, multi_class, class_average
     )
-    named: list[tuple[str, str, Any]] = []
-    for name in statistics:
-        check_statistic(name, scorer=True, measure=measure, argument="statistics")
-        named.append((name_of_score(name, None, measure), name, None))
+    scorers = []
+    for statistic in statistics:
+        check_statistic(statistic, scorer=True, measure=measure, argument="statistics")
+        scorers.append(GroupAUCScorer(statistic, options))
     labels = [_input.check_label(label, "each_group") for label in each_group]
     _check_each_group(labels, groups, missing)
-    named += [(name_of_score("group", label, measure), "group", label) for label in labels]
-    repeated = {name for name, *_ in named if sum(name == other[0] for other in named) > 1}
-    if repeated or not named:
+    scorers += [GroupAUCScorer("group", options, label) for label in labels]
+    names = [scorer.__name__ for scorer in scorers]
+    if not names:
+        raise ValueError("statistics and each_group are both empty; name at least one score.")
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
         raise ValueError(
             "statistics and each_group must name different scores; repeated: "
-            f"[{_words.all_shortened(sorted(repeated))}]."
-            if repeated
-            else "statistics and each_group are both empty; name at least one score."
+            f"[{_words.all_shortened(repeated)}]."
         )
-    return {name: make(statistic, label) for name, statistic, label in named}
-
-
-def _maker(
-    groups: Any,
-    measure: Measure | None,
-    undefined: Any,
-    pos_label: Any,
-    response_method: Any,
-    missing: Any,
-    multi_class: Any,
-    class_average: Any,
-) -> Callable[[str, Any], GroupAUCScorer]:
-    """Check the options of scorers; return a function from a statistic and a label to a scorer."""
-    undefined = check_undefined(undefined)
-    check_replacement(undefined, check_measure(measure))
-    check_response_method(response_method)
-    check_multi_class(multi_class, may_raise=True)
-    check_class_average(class_average)
-    _check_groups(groups)
-    missing = _input.check_missing(missing)
-    if multi_class == "raise":
-        return lambda statistic, label: GroupAUCScorer(
-            statistic, groups, undefined, pos_label, response_method, label, missing, measure
-        )
-    check_no_two_classes(pos_label, measure)
-    way = check_multi_class(multi_class)
-    return lambda statistic, label: MulticlassGroupAUCScorer(
-        statistic, groups, undefined, response_method, missing, way, class_average, label
-    )
+    return dict(zip(names, scorers, strict=True))
 
 
 def _check_each_group(labels: list[Any], groups: Any, missing: _input.Missing) -> None:
@@ -407,14 +386,6 @@ def shared(method_caller: Any, key: Any, kept: Any, compute: Callable[[], Result
     return found
 
 
-def name_of_score(statistic: str, label: Any, measure: Measure | None) -> str:
-    """Return the score's name: of a statistic, or of a group if `statistic` is "group"."""
-    if statistic != "group":
-        return statistic if measure is None else f"{statistic}_{measure.name}"
-    parts = label if isinstance(label, tuple) else (label,)
-    return "_".join(["auc" if measure is None else measure.name, *map(str, parts)])
-
-
 class _StatisticOfLabels:
     """Placeholder for the metric function of a scorer; some tools read its name.
 
@@ -449,46 +420,33 @@ class GroupAUCScorer(_sklearn.BaseScorer):
     ----------
     statistic : str
         Name of the statistic in scorers, or "group" for the AUC of the group `label`.
-    groups : str, list of str, pandas.Series or None
-    undefined : {"skip", "ignore", "raise"} or float
-    pos_label : int, float, bool, str or None
-    response_method : str, tuple of str or None
+    options : Options
+        Arguments of `make_group_auc_scorer`.
     label : object, default=None
         Label of the group whose AUC is the score, if `statistic` is "group".
-    missing : {"raise", "drop", "group"}, default="raise"
-    measure : Measure, default=None
     """
 
-    _default_responses: str | tuple[str, ...] = _sklearn.TWO_CLASSES
-    _multi_class: Any = None
-
-    def __init__(
-        self,
-        statistic: str,
-        groups: Any,
-        undefined: Undefined,
-        pos_label: Any,
-        response_method: str | tuple[str, ...] | None,
-        label: Any = None,
-        missing: _input.Missing = "raise",
-        measure: Measure | None = None,
-    ) -> None:
-        self.__name__ = name_of_score(statistic, label, measure)
+    def __init__(self, statistic: str, options: Options, label: Any = None) -> None:
+        measure = options.measure
+        if statistic == "group":
+            parts = label if isinstance(label, tuple) else (label,)
+            parts = ("auc" if measure is None else measure.name, *parts)
+        else:
+            parts = (statistic,) if measure is None else (statistic, measure.name)
+        self.__name__ = "_".join(map(str, parts))
+        methods = options.response_method
+        if methods is None:
+            of_two = options.multi_class == "raise"
+            methods = _sklearn.TWO_CLASSES if of_two else _sklearn.OF_CLASSES
         sign = -1 if statistic.startswith("neg_") else 1
         metric = _StatisticOfLabels(self.__name__.removeprefix("neg_"))
-        if response_method is None:
-            response_method = self._default_responses
-        super().__init__(metric, sign, {}, response_method)
+        super().__init__(metric, sign, {}, methods)
         self._statistic = statistic
-        self._groups = groups
-        self._undefined = undefined
-        self._pos_label = pos_label
+        self._options = options
         self._label = label
-        self._missing = missing
-        self._measure = measure
         self._identifier = secrets.token_hex(16)
         self._requests: dict[str, Any] = {"sample_weight": None}
-        if groups is None:
+        if options.groups is None:
             self._requests["groups"] = True
 
     def _score(
@@ -502,46 +460,51 @@ class GroupAUCScorer(_sklearn.BaseScorer):
         sample_weight: Any = None,
     ) -> float:
         """Score an estimator; the scorers of a multi-metric search share their reports."""
-        key, kept = self._key(groups, sample_weight)
+        options, measure = self._options, self._options.measure
+        source = groups if options.groups is None else options.groups
+        key = (
+            repr(source) if _input.is_column_names(source) else id(source),
+            id(sample_weight),
+            repr(self._response_method),
+            repr(options.pos_label),
+            options.undefined,
+            options.missing,
+            options.multi_class,
+        )
+        kept = source, sample_weight
 
         def report_of_rows() -> Any:
             rows = self._rows(X, y_true, groups, sample_weight)
-            return self._report(method_caller, estimator, X, *rows)
+            is_of_two = options.multi_class == "raise"
+            of_rows = self._of_two_classes if is_of_two else self._of_classes
+            return of_rows(method_caller, estimator, X, *rows)
 
         report = shared(method_caller, key, kept, report_of_rows)
-        measure = self._measure
         if measure is not None:
             of_measure = functools.partial(report.of_measure, measure)
             report = shared(method_caller, (key, measure), kept, of_measure)
         value = self._value(report)
         return -value if self._sign < 0 else value
 
-    def _value(self, report: Any) -> float:
+    def _value(self, report: GroupEstimates | MulticlassGroupAUC) -> float:
         """Return the statistic, or the AUC of the group `label`, without the score's sign."""
-        if self._statistic == "group":
-            known = report.pairs.counts.groups or ()
-            return self._of_group(known, report.by_group, report.policy)
-        statistic = STATISTICS[self._statistic.removeprefix("neg_")]
-        value: float = report.value_of(statistic.score or statistic.compute)
-        return value
-
-    def _key(self, groups: Any, sample_weight: Any) -> tuple[Any, Any]:
-        """Return a key of the shared report, and the objects whose ids are part of the key."""
-        source = groups if self._groups is None else self._groups
-        key = (
-            id(source) if not _input.is_column_names(source) else repr(source),
-            id(sample_weight),
-            repr(self._response_method),
-            repr(self._pos_label),
-            self._undefined,
-            self._missing,
-            self._multi_class,
-        )
-        return key, (source, sample_weight)
+        options = self._options
+        if self._statistic != "group":
+            statistic = STATISTICS[self._statistic.removeprefix("neg_")]
+            compute = statistic.score or statistic.compute
+            if isinstance(report, GroupEstimates):
+                return report.value_of(compute)
+            return averaged(report, compute, options.class_average)
+        if isinstance(report, GroupEstimates):
+            return self._of_group(report.pairs.counts.groups or (), report.by_group, report.policy)
+        values = report.average_by_group(options.class_average)
+        # The policies of the reports name a comparison of classes in their messages.
+        policy = UndefinedPolicy(options.undefined, warns_once=True, reported=self._reported())
+        return self._of_group(tuple(values.index.tolist()), values.to_numpy(), policy)
 
     def _rows(self, X: Any, y_true: Any, groups: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
         """Return the labels, the groups and the weights of the rows."""
-        if self._groups is None and groups is None:
+        if self._options.groups is None and groups is None:
             raise ValueError(
                 "the scorer was made with groups=None, but received no groups. Pass groups "
                 "with the data: search.fit(X, y, groups=labels), or cross_validate(..., "
@@ -556,38 +519,54 @@ class GroupAUCScorer(_sklearn.BaseScorer):
         y_true = _input.column_of(y_true, "y_true")
         if sample_weight is not None:
             sample_weight = _input.column_of(sample_weight, "sample_weight")
-        labels = groups if self._groups is None else _input.groups_by_name(self._groups, X)
-        return y_true, labels, sample_weight
+        named = self._options.groups
+        return y_true, groups if named is None else _input.groups_by_name(named, X), sample_weight
 
-    def _report(
-        self,
-        method_caller: Any,
-        estimator: Any,
-        X: Any,
-        y_true: NDArray[Any],
-        labels: Any,
-        sample_weight: NDArray[Any] | None,
-    ) -> Any:
-        """Return the report of the rows, from which `_value` reads the score."""
+    def _of_two_classes(
+        self, method_caller: Any, estimator: Any, X: Any, y_true: Any, labels: Any, weights: Any
+    ) -> GroupEstimates:
+        options = self._options
         model = _sklearn.scores_of(
-            estimator, X, self._response_method, self._pos_label, method_caller=method_caller
+            estimator, X, self._response_method, options.pos_label, method_caller=method_caller
         )
         rows = _input.check_rows(
             y_true,
             model.scores,
             labels,
-            sample_weight,
+            weights,
             model.positive,
-            missing=self._missing,
+            missing=options.missing,
             warn_labels=False,
         )
         policy = UndefinedPolicy(
-            self._undefined,
+            options.undefined,
             remedy=FOLDS_REMEDY + _ONCE,
             warns_once=True,
             reported=self._reported(),
         )
         return GroupEstimates(GroupPairs(counts_of_rows(rows)), policy)
+
+    def _of_classes(
+        self, method_caller: Any, estimator: Any, X: Any, y_true: Any, labels: Any, weights: Any
+    ) -> MulticlassGroupAUC:
+        options = self._options
+        classes, scores = _sklearn.class_scores_of(
+            estimator,
+            X,
+            self._response_method,
+            remedy="Make the scorer without multi_class.",
+            method_caller=method_caller,
+        )
+        counts = MulticlassCounts.from_predictions(
+            y_true,
+            scores,
+            groups=labels,
+            multi_class=check_multi_class(options.multi_class),
+            labels=classes,
+            sample_weight=weights,
+            missing=options.missing,
+        )
+        return MulticlassGroupAUC(counts, undefined=options.undefined)
 
     def _reported(self) -> set[Any] | None:
         """Return what warnings of a search reported; None for a call outside of a search."""
@@ -602,20 +581,21 @@ class GroupAUCScorer(_sklearn.BaseScorer):
         value = float(values[known.index(self._label)]) if self._label in known else np.nan
         if not np.isnan(value):
             return value
+        undefined, measure = self._options.undefined, self._options.measure
         is_absent = self._label not in known
         # A number replaces an undefined AUC, but must not replace the AUC of a misspelled group.
-        if isinstance(self._undefined, float) and not is_absent:
-            return self._undefined
+        if isinstance(undefined, float) and not is_absent:
+            return undefined
         state = "is absent" if is_absent else "lacks a class"
-        of = "AUC" if self._measure is None else repr(self._measure)
+        of = "AUC" if measure is None else repr(measure)
         message = (
             f"group {_words.shortened(self._label)} {state} in the scored rows, so its {of} is "
             f"undefined; the groups of these rows are {_words.all_shortened(known[:10])}"
             f"{', ...' if len(known) > 10 else ''}.{FOLDS_REMEDY}"
         )
-        if self._undefined == "raise":
+        if undefined == "raise":
             raise ValueError(message)
-        if self._undefined != "ignore":
+        if undefined != "ignore":
             # An absent label may be a misspelling, which no other warning reports.
             about = "absent" if is_absent else "undefined"
             policy.warn(f"{message}{_ONCE}", about, [self._label])
@@ -647,12 +627,10 @@ class GroupAUCScorer(_sklearn.BaseScorer):
             hint = (
                 " This scorer reads its groups from X; make the scorer with groups=None to route "
                 "groups."
-                if "groups" in unknown
-                else ""
             )
             raise TypeError(
                 f"set_score_request takes {', '.join(sorted(self._requests))}; got "
-                f"{', '.join(sorted(unknown))}.{hint}"
+                f"{', '.join(sorted(unknown))}.{hint * ('groups' in unknown)}"
             )
         self._requests = {**self._requests, **requests}
         return self
@@ -668,101 +646,15 @@ class GroupAUCScorer(_sklearn.BaseScorer):
         return copy.copy(self)
 
     def __repr__(self) -> str:
-        if _input.is_column_names(self._groups) or self._groups is None:
-            groups = repr(self._groups)
-        else:
-            groups = f"<Series of {len(self._groups)} labels>"
-        parts = [f"groups={groups}"]
+        others = dataclasses.fields(self._options)[1:]
+        source = self._options.groups
+        is_named = source is None or _input.is_column_names(source)
+        parts = [f"groups={source!r}" if is_named else f"groups=<Series of {len(source)} labels>"]
         if self._label is not None:
             parts.append(f"each_group=[{self._label!r}]")
-        if self._measure is not None:
-            parts.append(f"measure={self._measure!r}")
-        if self._undefined != "skip":
-            parts.append(f"undefined={self._undefined!r}")
-        if self._pos_label is not None:
-            parts.append(f"pos_label={self._pos_label!r}")
-        if self._response_method != self._default_responses:
-            parts.append(f"response_method={self._response_method!r}")
-        if self._missing != "raise":
-            parts.append(f"missing={self._missing!r}")
+        given = {field.name: getattr(self._options, field.name) for field in others}
+        defaults = {field.name: field.default for field in others}
+        parts += [f"{name}={value!r}" for name, value in given.items() if value != defaults[name]]
         if self._statistic == "group":
             return f"group_auc_scoring([], {', '.join(parts)})"
         return f"make_group_auc_scorer({self._statistic!r}, {', '.join(parts)})"
-
-
-class MulticlassGroupAUCScorer(GroupAUCScorer):
-    """Scorer of the average over classes of one group statistic.
-
-    Parameters
-    ----------
-    statistic : str
-        Name of the statistic in scorers.
-    groups : str, list of str, pandas.Series or None
-    undefined : {"skip", "ignore", "raise"} or float
-    response_method : str, tuple of str or None
-    missing : {"raise", "drop", "group"}
-    multi_class : {"ovr", "ovo"}
-    class_average : {"macro", "weighted"}
-    label : object, default=None
-        Label of the group whose average over classes is the score, if `statistic` is "group".
-    """
-
-    _default_responses = _sklearn.OF_CLASSES
-
-    def __init__(
-        self,
-        statistic: str,
-        groups: Any,
-        undefined: Undefined,
-        response_method: str | tuple[str, ...] | None,
-        missing: _input.Missing,
-        multi_class: MultiClass,
-        class_average: ClassAverage,
-        label: Any = None,
-    ) -> None:
-        super().__init__(statistic, groups, undefined, None, response_method, label, missing)
-        self._multi_class = multi_class
-        self._class_average = class_average
-
-    def _value(self, report: Any) -> float:
-        if self._statistic == "group":
-            values = report.average_by_group(self._class_average).to_numpy()
-            # The policies of the reports name a comparison of classes in their messages.
-            policy = UndefinedPolicy(self._undefined, warns_once=True, reported=self._reported())
-            return self._of_group(report.groups, values, policy)
-        statistic = STATISTICS[self._statistic.removeprefix("neg_")]
-        value: float = report.averaged(statistic.score or statistic.compute, self._class_average)
-        return value
-
-    def _report(
-        self,
-        method_caller: Any,
-        estimator: Any,
-        X: Any,
-        y_true: NDArray[Any],
-        labels: Any,
-        sample_weight: NDArray[Any] | None,
-    ) -> Any:
-        classes, scores = _sklearn.class_scores_of(
-            estimator,
-            X,
-            self._response_method,
-            remedy="Make the scorer without multi_class.",
-            method_caller=method_caller,
-        )
-        counts = MulticlassCounts.from_predictions(
-            y_true,
-            scores,
-            groups=labels,
-            multi_class=self._multi_class,
-            labels=classes,
-            sample_weight=sample_weight,
-            missing=self._missing,
-        )
-        return MulticlassGroupAUC(counts, undefined=self._undefined)
-
-    def __repr__(self) -> str:
-        parts = f"multi_class={self._multi_class!r}"
-        if self._class_average != "macro":
-            parts += f", class_average={self._class_average!r}"
-        return f"{super().__repr__()[:-1]}, {parts})"

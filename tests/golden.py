@@ -416,7 +416,7 @@ def metrics(data: Data) -> Iterator[tuple[str, Any]]:
             for name in ("pooled", "macro", "within", "worst", "difference")
         },
     )
-    yield "by group", lambda: skfedauc.group_roc_auc_score(y, score, statistic=None, **options)
+    yield "by group", lambda: GroupAUC.from_predictions(y, score, **options).by_group["auc"]
     X, fitted = data.table, FirstColumn().fit(data.table, y)
     names = ["pooled", "within", "worst", "neg_difference"]
     yield "scorer", lambda: skfedauc.make_group_auc_scorer("within", groups="group")(fitted, X, y)

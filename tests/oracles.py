@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import optimize, stats
 
 AVERAGES = ("macro", "samples", "positives", "negatives", "within")
 STATISTICS = (
@@ -342,6 +343,28 @@ def reml_tau(auc, variances) -> float:
         best = int(np.argmin(restricted_deviance(grid, y, v)))
         low, high = grid[max(best - 1, 0)], grid[min(best + 1, 40)]
     return float(grid[best])
+
+
+def hull(auc, variance, m, n, deviate) -> tuple[float, float]:
+    """Return the limits of an AUC of m positives and n negatives, at a normal quantile."""
+    if auc == 1.0:
+        return stats.norm.sf(deviate) ** (1 / min(m, n)), 1.0
+    return general_hull(auc, variance, 1 / (m * n), ((m + n) / 2 - 1) / (m * n), deviate)
+
+
+def general_hull(auc, variance, once, often, deviate) -> tuple[float, float]:
+    """Return the further of the logit limits and of the limits of Newcombe's method 5."""
+    reach = deviate * np.sqrt(variance) / (auc * (1 - auc))
+    odds = np.log(auc / (1 - auc))
+    low, high = 1 / (1 + np.exp(reach - odds)), 1 / (1 + np.exp(-reach - odds))
+
+    def excess(t):
+        variance = t * (1 - t) * (once + often * ((1 - t) / (2 - t) + t / (1 + t)))
+        return abs(t - auc) - deviate * np.sqrt(variance)
+
+    near = optimize.brentq(excess, 0.0, auc, xtol=1e-15)
+    far = optimize.brentq(excess, auc, 1.0, xtol=1e-15)
+    return min(low, near), max(high, far)
 
 
 def kolmogorov(scores, weights, some, others) -> float:

@@ -267,6 +267,10 @@ def _all_functions():
                 yield from _methods(name, short, public)
 
 
+# Constructors of displays that hand their options to `GroupAUC`
+OF_ROWS = ("from_predictions", "from_estimator")
+
+
 def _methods(name, short, public):
     instance = INSTANCES.get(short)
     drawing = ()
@@ -280,7 +284,10 @@ def _methods(name, short, public):
             "of_rows",
             "adjusted_together",
         ):
-            options = drawing if attribute == "from_report" else ()
+            options = list(drawing) if attribute in ("from_report", *OF_ROWS) else []
+            if options and attribute in OF_ROWS:
+                of_rows = getattr(skfedauc.GroupAUC, attribute)
+                options += [p for p in inspect.signature(of_rows).parameters if p not in ROWS]
             yield _listed(f"{name}.{attribute}", getattr(public, attribute), options)
         elif inspect.isfunction(static) and instance is not None:
             yield _listed(f"{name}.{attribute}", getattr(instance(), attribute))

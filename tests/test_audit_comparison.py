@@ -59,6 +59,9 @@ def test_changes_of_aucs_are_those_of_compare_models(compared):
         [expected.estimate, expected.ci_low, expected.ci_high, min(2 * expected.pvalue, 1)],
         rtol=1e-9,
     )
+    said = comparison.to_dict()["columns"]["group"]["answers"]["within"]["sentence"]
+    assert said.startswith("The AUC within groups is higher")
+    assert f"{within.before:.3f} with old, {within.after:.3f} with new <b>" in said
     table = comparison.answers["group"]["difference"].table
     by_group = expected.by_group.droplevel([0, 1]) if expected.by_group.index.nlevels > 1 else None
     if by_group is not None:

@@ -480,7 +480,6 @@ def test_a_summary_by_cluster_is_refused():
 REFUSED = {
     "exact": (lambda r: r.confidence_intervals(method="exact"), "assumes independent rows"),
     "agreement": (lambda r: r.agreement(), "agreement assumes independent rows"),
-    "abroca": (lambda r: r.abroca(n_resamples=100), "the p value of abroca assumes independent"),
     "measure": (
         lambda r: GroupAUC(
             r._estimates.pairs, measure=PartialAUC(max_fpr=0.5)

@@ -96,34 +96,8 @@ def test_critical_difference_by_simulation_in_plain_numpy(m, n):
     rng = np.random.default_rng(0)
     drawn = aucs(draw(rng, 0.8, True, (8000, m)), draw(rng, 0.8, False, (8000, n)))
     expected = np.quantile(np.abs(drawn[::2] - drawn[1::2]), 0.95)
-    for settings in ({"method": "exact"}, {"method": "simulate", "random_state": 0}):
-        critical = auc_critical_difference(0.8, m, n, **settings)
-        # Two standard errors of a simulated quantile
-        assert critical == pytest.approx(expected, rel=0.04)
-
-
-@pytest.mark.parametrize(
-    ("correlation", "m", "n"), [(0.25, 40, 160), (0.5, 10, 190), (0.95, 10, 190), (0.95, 40, 160)]
-)
-def test_critical_difference_of_correlated_aucs_by_simulation(correlation, m, n):
-    """Correlation reduces the critical difference by the factor sqrt(1 - correlation)."""
-    exact = auc_critical_difference(0.8, m, n, correlation=correlation)
-    critical = auc_critical_difference(
-        0.8, m, n, correlation=correlation, method="simulate", random_state=0, n_simulations=4000
-    )
-    # At .95, nearly all of ten positives have equal scores in both models: not normal.
-    low, high = (0.95, 1.06) if correlation < 0.9 else (0.97, 1.3)
-    assert low < critical / exact < high
-
-
-def test_seeds_and_numbers_of_simulations():
-    def critical(seed, n_simulations=50):
-        return auc_critical_difference(
-            0.8, 20, 30, method="simulate", random_state=seed, n_simulations=n_simulations
-        )
-
-    assert critical(0) == critical(0) == critical(np.random.RandomState(0)) != critical(1)
-    assert critical(0, 51) != critical(0)
+    # Two standard errors of a simulated quantile
+    assert auc_critical_difference(0.8, m, n) == pytest.approx(expected, rel=0.04)
 
 
 def test_models_on_the_same_rows_are_closer_than_on_independent_ones():

@@ -86,7 +86,7 @@ def test_labels_of_every_kind_are_kept_in_their_own_order(kind):
     column = rows_of(labels)
     expected = aucs_of(column)
     for given in (column, column.tolist(), pd.Series(column), pd.Series(column.tolist())):
-        found = group_roc_auc_score(LABEL, SCORE, groups=given, statistic=None)
+        found = GroupAUC.from_predictions(LABEL, SCORE, groups=given).by_group["auc"]
         assert found.index.tolist() == labels
         assert found.to_dict() == pytest.approx(expected, abs=1e-12)
     counts = ScoreCounts.from_predictions(LABEL, SCORE, groups=column)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.optimize import brentq
+from oracles import comparisons, hull
 from scipy.special import expit, logit
 from scipy.stats import norm, t
 
@@ -12,23 +12,13 @@ Z = norm.ppf(0.975)
 
 
 def placements(positives, negatives):
-    wins = (positives[:, None] > negatives) + 0.5 * (positives[:, None] == negatives)
+    wins = comparisons(positives, negatives)
     return wins.mean(axis=1), wins.mean(axis=0)
 
 
 def on_logit_scale(auc, variance, quantile=Z):
     reach = quantile * np.sqrt(variance) / (auc * (1 - auc))
     return expit(logit(auc) + np.array([-reach, reach]))
-
-
-def newcombe(auc, m, n):
-    half = (m + n) / 2 - 1
-
-    def excess(true):
-        factor = 1 + half * (1 - true) / (2 - true) + half * true / (1 + true)
-        return (auc - true) ** 2 - Z**2 * true * (1 - true) / (m * n) * factor
-
-    return np.array([brentq(excess, 1e-12, auc), brentq(excess, auc, 1 - 1e-12)])
 
 
 def delong(v, u):
@@ -68,9 +58,7 @@ def test_intervals_follow_the_formulas_of_the_notes(seed):
     by_group = report.confidence_intervals()
     for g in (0, 3):
         v, u = placements(positive[of_positives == g], negative[of_negatives == g])
-        expected = furthest(
-            on_logit_scale(v.mean(), delong(v, u)), newcombe(v.mean(), v.size, u.size)
-        )
+        expected = hull(v.mean(), delong(v, u), v.size, u.size, Z)
         assert by_group.loc[g, ["ci_low", "ci_high"]].tolist() == pytest.approx(expected, 1e-9)
 
     share = np.bincount(of_positives) * np.bincount(of_negatives)
@@ -86,11 +74,8 @@ def test_intervals_follow_the_formulas_of_the_notes(seed):
             squares = (own - auc) ** 2 if own.size == 1 else own.size * own.var(ddof=1)
             variance += np.sum(squares) / values.size**2
     over_rows = report.confidence_intervals(of="statistics", over="rows").loc["pooled"]
-    expected = furthest(
-        on_logit_scale(auc, variance),
-        on_logit_scale(auc, delong(v, u)),
-        newcombe(auc, v.size, u.size),
-    )
+    both = (hull(auc, of, v.size, u.size, Z) for of in (variance, delong(v, u)))
+    expected = furthest(*both)
     assert (over_rows["ci_low"], over_rows["ci_high"]) == pytest.approx(expected, 1e-9)
     plain = report.confidence_intervals(of="statistics", over="rows", method="delong")
     assert plain.loc["pooled", "ci_low"] == pytest.approx(auc - Z * np.sqrt(variance), 1e-9)

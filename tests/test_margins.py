@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from oracles import comparisons
+from oracles import comparisons, hull
 from scipy import optimize, stats
 
 from skfedauc import GroupAUC
@@ -33,28 +33,14 @@ def aucs_and_variances(y, scores, groups):
     return found
 
 
-def limit(auc, variance, m, n, z, end):
-    """Return the hull of the logit limit and of the limit of Newcombe's method 5."""
-    logit = math.log(auc / (1 - auc)) + (2 * end - 1) * z * math.sqrt(variance) / (auc * (1 - auc))
-    larger = (m + n) / 2 - 1
-
-    def distance(t):
-        v = t * (1 - t) * (1 + larger * (1 - t) / (2 - t) + larger * t / (1 + t)) / (m * n)
-        return (t - auc) ** 2 - z**2 * v
-
-    ends = (auc, 1 - 1e-15) if end else (1e-15, auc)
-    newcombe = optimize.brentq(distance, *ends, xtol=1e-14)
-    return (max if end else min)(1 / (1 + math.exp(-logit)), newcombe)
-
-
 def lowest_limit(groups, z):
-    return min(limit(*group, z, 0) for group in groups)
+    return min(hull(*group, z)[0] for group in groups)
 
 
 def largest_limit(groups, z):
     """Return the largest upper limit of the difference of a pair of groups."""
     return max(
-        a[0] - b[0] + math.hypot(limit(*a, z, 1) - a[0], b[0] - limit(*b, z, 0))
+        a[0] - b[0] + math.hypot(hull(*a, z)[1] - a[0], b[0] - hull(*b, z)[0])
         for a in groups
         for b in groups
         if a is not b
@@ -108,7 +94,7 @@ def test_worst_auc_below_the_bound_has_a_large_p_value():
     one = GroupAUC.from_predictions(y, scores, groups=groups)
     (group,) = aucs_and_variances(y, scores, groups)
     bound = one.worst + 0.05
-    z = optimize.brentq(lambda z: limit(*group, z, 1) - bound, 0, 10)
+    z = optimize.brentq(lambda z: hull(*group, z)[1] - bound, 0, 10)
     assert one.test_margin(0.0, reference=bound).pvalue == pytest.approx(
         stats.norm.cdf(z), rel=1e-6
     )

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from oracles import hull
 from scipy import optimize, stats
 
 from skfedauc import GroupAUC, cross_validate_group_auc, rows_needed
@@ -43,17 +44,8 @@ def test_moments_of_pilot_rows_give_the_shared_variance():
 
 
 def reach(auc, m, n, z, ratio=1.0):
-    """Return the distances of both limits: the further of the logit and of Newcombe's limit."""
-    odds, error = math.log(auc / (1 - auc)), z * math.sqrt(variance(auc, m, n, ratio))
-    error /= auc * (1 - auc)
-    larger = (m + n) / 2 - 1
-
-    def distance(t):
-        v = t * (1 - t) * (1 + larger * (1 - t) / (2 - t) + larger * t / (1 + t)) / (m * n)
-        return (t - auc) ** 2 - z**2 * v
-
-    low = min(stats.logistic.cdf(odds - error), optimize.brentq(distance, 1e-15, auc))
-    high = max(stats.logistic.cdf(odds + error), optimize.brentq(distance, auc, 1 - 1e-15))
+    """Return the distances of both limits from the AUC."""
+    low, high = hull(auc, variance(auc, m, n, ratio), m, n, z)
     return auc - low, high - auc
 
 

@@ -28,11 +28,10 @@ from sklearn.tree import DecisionTreeClassifier
 
 from skfedauc import GroupAUC, ScoreCounts
 from skfedauc.inference.intervals import THESE_GROUPS, Interval
-from skfedauc.pairs import GroupPairs
 from skfedauc.plotting import GroupAUCDisplay
 from skfedauc.report import STATISTICS as TABLE
 from skfedauc.report import NotDefined, Statistic, null_difference_of
-from skfedauc.report.intervals import INTERVALS, StatisticInterval
+from skfedauc.report.intervals import INTERVALS
 
 CHUNKS = [range(k, k + 12) for k in range(0, 24, 12)]
 
@@ -638,20 +637,6 @@ def test_small_groups_are_left_out_and_named():
         GroupAUC(report.counts, min_per_class=0)
 
 
-def test_rows_that_are_tested_several_times_give_areas_without_p_values():
-    counts = ScoreCounts.from_predictions(
-        [0, 1, 0, 1], [0.2, 0.6, 0.5, 0.4], groups=["a", "a", "b", "b"]
-    )
-    once, twice = (
-        GroupAUC(GroupPairs(of, rows_repeat=repeat), undefined="ignore")
-        for of, repeat in ((counts, False), (counts + counts, True))
-    )
-    assert "pvalue" in once.abroca("a", n_resamples=10, random_state=0)
-    pd.testing.assert_frame_equal(twice.abroca("a"), once.abroca("a"))
-    with pytest.raises(ValueError, match="n_resamples must be 0: rows are in several test sets"):
-        twice.abroca("a", n_resamples=10, random_state=0)
-
-
 @pytest.mark.parametrize("name", ["pooled", "worst", "difference", "tau"])
 def test_an_undefined_statistic_warns_at_its_first_access(name):
     report = GroupAUC.from_predictions([1, 1], [0.2, 0.6], groups=["a", "b"])
@@ -681,7 +666,7 @@ def test_a_new_statistic_has_a_line_in_displays_and_a_row_of_intervals(monkeypat
         return report, found.loc["median"].tolist()
 
     monkeypatch.setitem(TABLE, "median", Statistic(median, is_auc=True))
-    monkeypatch.setitem(INTERVALS, "median", StatisticInterval(limits))
+    monkeypatch.setitem(INTERVALS, "median", limits)
     report, row = table(list("aabbcc"))
     assert row == [1.0, 0.1, 0.9, "delong", THESE_GROUPS, "as a test"]
     _, row = table(list("aabbaa"))

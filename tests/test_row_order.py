@@ -135,10 +135,8 @@ def test_the_numbers_are_those_of_the_positions():
     expected = {s: roc_auc_score(LABEL[s == SITE], SCORE[s == SITE]) for s in set(SITE)}
     for change in ({}, {"groups": SITE}, {"y": rows()["y"]}, {"score": list(SCORE)}):
         given = {**named, **change}
-        found = group_roc_auc_score(
-            given["y"], given["score"], groups=given["groups"], statistic=None
-        )
-        assert found.to_dict() == pytest.approx(expected, abs=1e-12)
+        found = GroupAUC.from_predictions(given["y"], given["score"], groups=given["groups"])
+        assert found.by_group["auc"].to_dict() == pytest.approx(expected, abs=1e-12)
 
 
 def test_the_message_aligns_the_rows():

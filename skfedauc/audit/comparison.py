@@ -111,7 +111,7 @@ class AuditComparison(Output):
         decisions = None
         if all(of_model is not None for of_model in decided):
             decisions = np.array([of_model[mine] for of_model in decided if of_model is not None])
-        return TwoModels(rows.of_groups(is_compared), decisions)
+        return TwoModels(self.models, rows.of_groups(is_compared), decisions)
 
     @functools.cached_property
     def gaps(self) -> pd.DataFrame:
@@ -137,4 +137,4 @@ class AuditComparison(Output):
     @functools.cached_property
     def document(self) -> Document:
         """What all outputs hold: the first screen, the appendix and the numbers."""
-        return document_of_comparison(self.audits, self.models, self.answers, self.facts)
+        return document_of_comparison(self)

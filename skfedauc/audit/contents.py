@@ -1,10 +1,10 @@
-"""The contents of an audit's and a comparison's documents, from their answers: text and plots."""
+"""The contents of an audit's and a comparison's documents, from their answers."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,9 +17,7 @@ from skfedauc.audit.document import (
     Card,
     Cell,
     Document,
-    Line,
     Mark,
-    Panels,
     Row,
     Table,
     plain_label,
@@ -27,8 +25,6 @@ from skfedauc.audit.document import (
 )
 from skfedauc.audit.questions import QUESTIONS
 from skfedauc.audit.samples import Sample
-from skfedauc.inference.calibration import equal_count_bins
-from skfedauc.inference.rates import wilson
 from skfedauc.planning import rows_needed
 from skfedauc.report import estimates_of
 from skfedauc.report.intervals import binned_note
@@ -42,6 +38,8 @@ MOST_MARKS, _MOST_IN_PLOT, _MOST_ROWS, _MOST_IN_LABEL = 12, 100, 500, 16
 _PLANNED = 0.05
 # Answers to a tolerance, in the order of a document
 ANSWERS = ("met", "not met", "undecided")
+# Verdicts on the change of the AUC within groups
+_OF_WITHIN: dict[str, Any] = {"smaller": "lower", "larger": "higher"}
 _NUMBERS = ("estimate", "ci_low", "ci_high", "confidence_level", "pvalue")
 _LIMITS = (
     "The audit is about the rows that it was given. It cannot see labels that are wrong for some "
@@ -49,130 +47,81 @@ _LIMITS = (
 )
 
 
-@dataclass(frozen=True)
-class Voice:
-    """How a document words an answer: its sentence, its cell, and its table in the appendix."""
-
-    sentence: Callable[[Answer], str]
-    short: Callable[[Answer], str]
-    table: Callable[[Answer], Table]
-
-
 def document_of_audit(audit: Audited) -> Document:
     """Return the document for one model's audit."""
     primary, answers = QUESTIONS[audit.primary], audit.answers
-    favorable = audit.favorable
-
-    def said(found: Answer) -> str:
-        return wording.sentence(found, favorable)
-
-    cards, center = [], math.nan
-    if primary.name == "difference":
-        center = audit.report.pooled
-    for column, sample in audit.samples.items():
-        found = answers[column][primary.name]
-        subject = primary.title if found.is_claim else ""
-        notes = wording.on_groups(found) + _plan(found, sample)
-        cell = replace(_cell(found, said(found)), subject=subject)
-        cards.append(_card(found, sample, (cell,), center, notes))
-    levels = {found[primary.name].confidence_level for found in answers.values()}
+    levels = [found[primary.name].confidence_level for found in answers.values()]
     level = min((of for of in levels if not math.isnan(of)), default=LEVEL)
-    also = _also(answers, [primary.name])
-    tolerances = tuple(_tolerances(audit))
-    voice = Voice(said, lambda found: wording.short(found, favorable), _table_of_groups)
+    also = _level_of(answers, _also(answers, [primary.name]))
     return _document(
-        answers,
-        audit.facts,
+        audit,
         [audit],
-        voice,
-        also=also,
+        [primary.name],
         title=f"do groups differ in {primary.noun}?",
-        headline=" ".join([_headline(audit), *(_on_tolerance(row, answers) for row in tolerances)]),
-        cards=tuple(cards),
-        tolerances=tolerances,
-        legend=f"Plots: {primary.noun} with {wording.NINETY_FIVE} interval, lowest first; dashed: "
+        center=audit.report.pooled if primary.name == "difference" else math.nan,
+        legend=f"{primary.noun} with {wording.NINETY_FIVE} interval, lowest first; dashed: "
         "all rows together; pale: few rows; at right: rows.",
-        promise=wording.promise(primary, level, _level_of(answers, also), audit.n_audits),
-        plots=plots_of(audit),
+        promise=wording.promise(primary, level, also, audit.n_audits),
     )
 
 
-def document_of_comparison(
-    audits: tuple[Audited, Audited],
-    models: tuple[str, str],
-    answers: Answers,
-    facts: dict[str, Any],
-) -> Document:
+def document_of_comparison(comparison: Any) -> Document:
     """Return the document for a comparison between two models."""
-    first, second = models
-
-    def said(found: Answer) -> str:
-        return wording.change_sentence(found, models)
-
-    cards = []
-    for column, sample in audits[0].samples.items():
-        gap, within = answers[column]["difference"], answers[column]["within"]
-        of_within = {"smaller": "lower", "larger": "higher"}.get(within.verdict, within.verdict)
-        text = wording.change_sentence(within, models, is_within=True)
-        cells = (
-            replace(_cell(gap, said(gap)), subject="AUC gap"),
-            replace(_cell(within, text), subject="AUC within groups", verdict=of_within),
-        )
-        cards.append(_card(gap, sample, cells, audits[1].report.pooled, []))
-    also = _also(answers, ["difference", "within"])
-    tolerances = [
-        replace(row, title=f"{row.title}, {name}")
-        for name, audit in zip(models, audits, strict=True)
-        for row in _tolerances(audit)
-    ]
-    voice = Voice(said, wording.short_change, lambda found: _table_of_changes(found, models))
+    first, second = comparison.models
+    answers, primary = comparison.answers, ["difference", "within"]
+    level = 1.0 - (1.0 - LEVEL) / len(primary)
     return _document(
-        answers,
-        facts,
-        list(audits),
-        voice,
-        also=also,
+        comparison,
+        list(comparison.audits),
+        primary,
         title=f"did gaps between groups change from {first} to {second}?",
-        headline=" ".join(map(_headline, audits, models)),
-        cards=tuple(cards),
-        tolerances=tuple(tolerances),
-        legend=f"Plots: AUC of {first} (\N{WHITE CIRCLE}) and {second} (\N{BLACK CIRCLE}); dashed: "
+        center=comparison.audits[1].report.pooled,
+        legend=f"AUC of {first} (\N{WHITE CIRCLE}) and {second} (\N{BLACK CIRCLE}); dashed: "
         f"all rows together with {second}; at right: rows.",
-        promise=wording.promise_of_changes(1.0 - (1.0 - LEVEL) / 2.0, _level_of(answers, also)),
-        plots=(),
+        promise=wording.promise_of_changes(level, _level_of(answers, _also(answers, primary))),
     )
 
 
 def _document(
-    answers: Answers,
-    facts: dict[str, Any],
+    result: Any,
     audits: list[Audited],
-    voice: Voice,
+    primary: list[str],
     *,
-    also: list[str],
     title: str,
-    tolerances: tuple[Row, ...],
-    **parts: Any,
+    center: float,
+    legend: str,
+    promise: str,
 ) -> Document:
-    model = facts["names"]["model"]
+    """Return the document for the answers of an audit, or of a comparison of audits."""
+    answers, facts, samples = result.answers, result.facts, audits[0].samples
+    model, favorable = facts["names"]["model"], facts["favorable"]
+    models = list(facts.get("models", [""]))
+    also = _also(answers, primary)
+    tolerances = [
+        replace(row, title=f"{row.title}, {name}" if name else row.title)
+        for name, audit in zip(models, audits, strict=True)
+        for row in _tolerances(audit)
+    ]
+    headline = [_headline(audit, name) for name, audit in zip(models, audits, strict=True)]
+    if len(audits) == 1:
+        headline += [_on_tolerance(row, answers) for row in tolerances]
+    cards = [
+        _card([answers[column][name] for name in primary], sample, center, favorable)
+        for column, sample in samples.items()
+    ]
     tables = [
-        replace(table, title=f"{found.question.title} by {column}")
-        for column, of_column in answers.items()
+        _table(found, favorable)
+        for of_column in answers.values()
         for name, found in of_column.items()
         if found.table is not None and name != "within"
-        for table in [voice.table(found)]
     ]
-    if "calibration_difference" in also and len(audits) == 1:
-        slopes = (_table_of_slopes(of, name) for name, of in audits[0].samples.items())
-        tables += [table for table in slopes if table.rows]
     asked = dict.fromkeys(name for of in answers.values() for name in of if name != "within")
-    samples = audits[0].samples
     data = {
         "facts": facts,
-        "headline": parts["headline"],
+        "headline": " ".join(headline),
         "columns": {
             column: {
-                "answers": {name: _plain(of, voice, name) for name, of in of_column.items()},
+                "answers": {name: _plain(of, favorable) for name, of in of_column.items()},
                 "left_out": [
                     {"group": plain_label(group), "n_positives": m, "n_negatives": n}
                     for group, m, n in samples[column].left_out
@@ -182,26 +131,29 @@ def _document(
         },
         "tolerances": _plain_tolerances(audits, facts),
     }
+    overview = [
+        Row(
+            QUESTIONS[name].title,
+            tuple(_cell(of[name], wording.short(of[name], favorable)) for of in answers.values()),
+            QUESTIONS[name].gloss,
+        )
+        for name in also
+    ]
     return Document(
         title=f"{model}: {title}" if model else title[:1].upper() + title[1:],
         facts=_facts(facts, audits),
+        headline=" ".join(headline),
+        cards=tuple(cards),
         columns=tuple(answers),
-        also=tuple(
-            Row(
-                QUESTIONS[name].title,
-                tuple(_cell(of[name], voice.short(of[name])) for of in answers.values()),
-                QUESTIONS[name].gloss,
-            )
-            for name in also
-        ),
+        also=tuple(overview),
         also_level=_level_of(answers, also) or wording.NINETY_FIVE,
-        tolerances=tolerances,
+        tolerances=tuple(tolerances),
+        legend=f"Plots: {legend}",
+        promise=f"{promise} {_LIMITS}",
         definitions=tuple((QUESTIONS[name].title, QUESTIONS[name].definition) for name in asked),
         tables=tuple(tables),
         provenance=tuple(_provenance(facts)),
         data=data,
-        promise=f"{parts.pop('promise')} {_LIMITS}",
-        **parts,
     )
 
 
@@ -279,24 +231,36 @@ def _on_tolerance(row: Row, columns: Iterable[str]) -> str:
     return f"Tolerance ({row.title}): {'; '.join(verdicts)}."
 
 
-def _card(
-    found: Answer, sample: Sample, cells: tuple[Cell, ...], center: float, notes: list[str]
-) -> Card:
-    marks = [] if found.table is None else _marks(found, sample)
-    notes = notes + [sample.remark] * bool(sample.remark)
-    shown = marks
+def _card(found: list[Answer], sample: Sample, center: float, favorable: str | None) -> Card:
+    primary = found[0]
+    notes = wording.on_groups(primary) + _plan(primary, sample)
+    notes += [sample.remark] * bool(sample.remark)
+    marks = shown = [] if primary.table is None else _marks(primary, sample)
     if len(marks) > MOST_MARKS:
         half = MOST_MARKS // 2
         shown = [*marks[:half], *marks[-half:]]
         notes.insert(0, f"Plot: the {half} lowest and the {half} highest of {len(marks):,} groups.")
     more = marks if MOST_MARKS < len(marks) <= _MOST_IN_PLOT else []
-    heading = f"By {sample.column}"
-    return Card(heading, cells, tuple(shown), center, tuple(notes), tuple(more))
+    cells = tuple(_primary_cell(of, favorable) for of in found)
+    return Card(f"By {sample.column}", cells, tuple(shown), center, tuple(notes), tuple(more))
+
+
+def _primary_cell(found: Answer, favorable: str | None) -> Cell:
+    subject, verdict = found.question.title, found.verdict
+    if found.question.name == "within":
+        verdict = _OF_WITHIN.get(verdict, verdict)
+    elif found.models:
+        subject += " gap"
+    elif not found.is_claim:
+        subject = ""
+    cell = _cell(found, wording.sentence(found, favorable))
+    return replace(cell, subject=subject, verdict=verdict)
 
 
 def _plan(found: Answer, sample: Sample) -> list[str]:
     """Return how many rows would show a difference, for an undecided AUC difference."""
-    if found.question.name != "difference" or found.verdict != "undecided" or sample.clusters:
+    is_open = found.question.name == "difference" and found.verdict == "undecided"
+    if not is_open or found.models or sample.clusters:
         return []
     try:
         needed = rows_needed(sample.report, difference=_PLANNED)
@@ -319,11 +283,11 @@ def _marks(found: Answer, sample: Sample) -> list[Mark]:
     for g in order.tolist():
         row, group = rows[g], found.groups[g]
         is_lower = group == found.lowest if is_pair else row["simultaneous_high"] < 0
-        is_lower = is_lower and not found.question.is_with_others and "before" not in row
+        is_lower = is_lower and not found.question.is_with_others and not found.models
         style = "low" if is_lower else "few" if group in sample.few_groups else ""
         label = _words.shortened_label(group, _MOST_IN_LABEL)
         value, low, high, before = row.get("value"), row["ci_low"], row["ci_high"], None
-        if "before" in row:  # The limits are those of the change.
+        if found.models:  # The limits are those of the change.
             value, low, high, before = (float(row[name]) for name in ["after"] * 3 + ["before"])
         marks.append(Mark(label, value, low, high, int(row["n_rows"]), style, before))
     return marks
@@ -332,7 +296,7 @@ def _marks(found: Answer, sample: Sample) -> list[Mark]:
 def _order(found: Answer) -> NDArray[np.intp]:
     """Return the groups by their value, the lowest first."""
     assert found.table is not None
-    values = found.table["after" if "after" in found.table else "value"].to_numpy()
+    values = found.table["after" if found.models else "value"].to_numpy()
     return np.argsort(values, kind="stable")
 
 
@@ -363,25 +327,17 @@ def _tolerances(audit: Audited) -> list[Row]:
 # Appendix ----------------------------------------------------------------------------------------
 
 
-def _table_of_groups(found: Answer) -> Table:
-    """Return the table of an answer's groups."""
-    heading, scope = [found.question.noun, f"{wording.NINETY_FIVE} interval"], "all groups"
-    if found.reference is not None:
-        heading, scope = [*heading, f"minus {wording.label(found.reference)}"], "all pairs"
-    return _table(found, wording.sentence(found), ["value"], heading, scope)
-
-
-def _table_of_changes(found: Answer, models: tuple[str, str]) -> Table:
-    """Return the groups' changes as a table."""
-    heading = [*models, f"{wording.NINETY_FIVE} of change", "change"]
-    said = wording.change_sentence(found, models)
-    return _table(found, said, ["before", "after"], heading, "all groups")
-
-
-def _table(found: Answer, said: str, values: list[str], heading: list[str], scope: str) -> Table:
+def _table(found: Answer, favorable: str | None) -> Table:
+    """Return the table of an answer's groups, or of their changes."""
     assert found.table is not None
     question, level = found.question, wording.level_text(found.confidence_level)
-    sign = "" if values == ["value"] else "+"
+    values, heading, sign = ["value"], [question.noun, f"{wording.NINETY_FIVE} interval"], ""
+    if found.models:
+        values, sign = ["before", "after"], "+"
+        heading = [*found.models, f"{wording.NINETY_FIVE} of change", "change"]
+    elif found.reference is not None:
+        heading.append(f"minus {wording.label(found.reference)}")
+    scope = "all groups" if found.reference is None else "all pairs"
     records, rows = found.table.to_dict("records"), []
     order = _order(found).tolist()
     for g in order[:_MOST_ROWS]:
@@ -389,7 +345,7 @@ def _table(found: Answer, said: str, values: list[str], heading: list[str], scop
         cells = [wording.label(group), f"{int(row['n_rows']):,}"]
         cells += [wording.value_text(question, row[name]) for name in values]
         cells.append(wording.limits_text(question, row["ci_low"], row["ci_high"], sign))
-        if not question.is_with_others or sign:
+        if found.models or found.reference is not None:
             difference = wording.gap_text(question, row["difference"], "+")
             cells.append("reference" if group == found.reference else difference)
         limits = row["simultaneous_low"], row["simultaneous_high"]
@@ -397,24 +353,9 @@ def _table(found: Answer, said: str, values: list[str], heading: list[str], scop
     note = ""
     if len(order) > _MOST_ROWS:
         note = f"The {_MOST_ROWS} lowest of {len(order):,} groups; the JSON document has all."
+    title, said = f"{question.title} by {found.column}", wording.sentence(found, favorable)
     columns = (found.column, question.rows, *heading, f"{level}, {scope}")
-    return Table("", said, columns, tuple(rows), note)
-
-
-def _table_of_slopes(sample: Sample, column: str) -> Table:
-    """Return the groups' calibration slopes as a table."""
-    said = "The calibration slope is 1 for calibrated scores, and below 1 for too extreme scores."
-    rows: list[tuple[str, ...]] = []
-    if sample.has_probabilities:
-        found, n_rows = sample.slopes(), sample.n_rows("rows").tolist()
-        numbers = zip(sample.groups, n_rows, *found[:3], found.note, strict=True)
-        for group, n, value, low, high, note in list(numbers)[:_MOST_ROWS]:
-            limits = f"{wording.number(low)} to {wording.number(high)}"
-            is_known = not math.isnan(value)
-            cells = (wording.number(value), limits) if is_known else (str(note), "")
-            rows.append((wording.label(group), f"{n:,}", *cells))
-    heading = (column, "rows", "slope", f"{wording.NINETY_FIVE} interval")
-    return Table(f"Calibration slope by {column}", said, heading, tuple(rows))
+    return Table(title, said, columns, tuple(rows), note)
 
 
 def _provenance(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -438,17 +379,17 @@ def _provenance(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
 # Plain values ------------------------------------------------------------------------------------
 
 
-def _plain(found: Answer, voice: Voice, name: str) -> dict[str, Any]:
+def _plain(found: Answer, favorable: str | None) -> dict[str, Any]:
     """Return an answer as plain values."""
     numbers: dict[str, Any] = {key: plain_number(getattr(found, key)) for key in _NUMBERS}
-    if "before" in (found.table if found.table is not None else ()):
+    if found.models and not found.missing:
         numbers |= {key: plain_number(getattr(found, key)) for key in ("before", "after")}
-    elif found.question.name == "difference":
+    elif found.question.name == "difference" and not found.models:
         numbers["expected"] = plain_number(found.expected)
     ends = {key: getattr(found, key) for key in ("highest", "lowest", "reference")}
     labels = {key: None if of is None else plain_label(of) for key, of in ends.items()}
     groups = []
-    if found.table is not None and name != "within":
+    if found.table is not None and found.question.name != "within":
         for group, row in zip(found.groups, found.table.to_dict("records"), strict=True):
             of_group = {str(key): plain_number(of) for key, of in row.items() if key != "n_rows"}
             n_rows = int(row["n_rows"])
@@ -459,7 +400,7 @@ def _plain(found: Answer, voice: Voice, name: str) -> dict[str, Any]:
         "verdict": found.verdict,
         **labels,
         "missing": found.missing,
-        "sentence": voice.sentence(found),
+        "sentence": wording.sentence(found, favorable),
         "groups": groups,
     }
 
@@ -482,101 +423,3 @@ def _plain_tolerances(audits: list[Audited], facts: Mapping[str, Any]) -> dict[s
     answers = [case["answer"] for case in cases]
     counts = {answer.replace(" ", "_"): answers.count(answer) for answer in ANSWERS}
     return {"total": len(cases), **counts, "cases": cases}
-
-
-# Plots --------------------------------------------------------------------------------------------
-
-
-# Largest numbers of groups in a plot, of points of a curve, and of bins of a group
-_MOST_GROUPS, _MOST_POINTS, _N_BINS = 12, 150, 10
-
-
-def plots_of(audit: Audited) -> tuple[Panels, ...]:
-    """Return each column's plots: ROC curves, and calibration if scores are probabilities."""
-    found = []
-    for column, sample in audit.samples.items():
-        of_aucs = audit.answers[column]["difference"]
-        if of_aucs.table is None:
-            continue
-        auc = of_aucs.table["value"].to_numpy()
-        chosen = _shown(auc, sample)
-        many = "" if len(chosen) == auc.size else f" of {len(chosen)} of {auc.size:,} groups"
-        found.append(_roc_curves(column, sample, of_aucs, chosen, many))
-        if sample.has_probabilities:
-            found.append(_reliability(column, sample, chosen, many))
-    return tuple(found)
-
-
-def _shown(auc: NDArray[np.float64], sample: Sample) -> list[int]:
-    """Return the groups to draw by AUC: all, or the lowest and highest that are not few."""
-    order = np.argsort(auc, kind="stable")
-    if order.size > _MOST_GROUPS:
-        large = order[~sample.is_few[order]]
-        order = large if large.size >= 2 else order
-        lowest, _, highest = _words.ends(order, _MOST_GROUPS)
-        order = np.append(lowest, highest)
-    return [int(g) for g in order]
-
-
-def _roc_curves(
-    column: str, sample: Sample, of_aucs: Answer, chosen: list[int], many: str
-) -> Panels:
-    assert of_aucs.table is not None
-    is_lower = of_aucs.table["simultaneous_high"].to_numpy() < 0
-    if len(sample.groups) == 2 and of_aucs.is_claim:
-        is_lower = np.array([group == of_aucs.lowest for group in sample.groups])
-    lines = []
-    for g in chosen:
-        style = "low" if is_lower[g] else "few" if sample.is_few[g] else ""
-        label = _words.shortened_label(sample.groups[g])
-        lines.append(Line(label, _roc_points(sample, g), style))
-    lines.sort(key=lambda line: line.style == "low")  # drawn last
-    says = "Groups that are established to be lower are red" if is_lower.any() else ""
-    few = "those of few rows are faint" if sample.is_few[chosen].any() else ""
-    notes = "; ".join(filter(None, [says, few]))
-    caption = f"ROC curves{many}, the lowest AUC first.{f' {notes}.' if notes else ''}"
-    return Panels(
-        f"ROC curves by {column}",
-        caption,
-        ("false positive rate", "true positive rate"),
-        (("", tuple(lines)),),
-    )
-
-
-def _roc_points(sample: Sample, g: int) -> tuple[tuple[float, float], ...]:
-    """Return the points of the ROC curve of a group, from (0, 0) to (1, 1)."""
-    cells = sample.report.counts.cells
-    mine = slice(cells.starts[g], cells.starts[g + 1])
-    amounts = (cells.negatives, cells.positives) if cells.weights is None else cells.weights[:2]
-    rates = [np.append(0.0, np.cumsum(np.asarray(of[mine], np.float64)[::-1])) for of in amounts]
-    fpr, tpr = (of / of[-1] for of in rates)
-    # Keep the points that are furthest along the curve.
-    along = np.floor((fpr + tpr) * (_MOST_POINTS / 2.0))
-    kept = np.append(True, np.diff(along) > 0) | (np.arange(fpr.size) == fpr.size - 1)
-    return tuple(zip(fpr[kept].tolist(), tpr[kept].tolist(), strict=True))
-
-
-def _reliability(column: str, sample: Sample, chosen: list[int], many: str) -> Panels:
-    cells = sample.report.counts.cells
-    bins = equal_count_bins(cells, _N_BINS)
-    limits = wilson(bins.share, bins.n_rows, 0.025)
-    of_clusters = sample.cells_of_clusters()
-    if of_clusters is not None:
-        limits = of_clusters.limits_of_bins(bins, 0.025)
-    panels = []
-    for g in chosen:
-        mine = bins.groups == g
-        points, ends = (
-            tuple(zip(one[mine].tolist(), other[mine].tolist(), strict=True))
-            for one, other in ((bins.mean, bins.share), (limits.low, limits.high))
-        )
-        style = "few" if sample.is_few[g] else ""
-        name = _words.shortened_label(sample.groups[g])
-        panels.append((name, (Line(name, points, style, ends),)))
-    return Panels(
-        f"Calibration by {column}",
-        f"Share of positives with 95 % interval in up to {_N_BINS} bins of equal numbers of rows"
-        f"{many}. On the diagonal, the scores are the shares.",
-        ("mean score", "share of positives"),
-        tuple(panels),
-    )

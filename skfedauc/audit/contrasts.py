@@ -7,7 +7,8 @@ so they never disagree.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ from skfedauc.inference.cross_gap import CrossGaps
 from skfedauc.inference.differences import (
     MOST_GROUPS,
     all_pairs,
+    crossing,
     deviate_of_all_pairs,
     largest_of_pairs,
     reach_of_difference,
@@ -29,6 +31,9 @@ from skfedauc.inference.rates import (
 )
 
 Floats = NDArray[np.float64]
+# Columns of a table: group value limits at 95 %, differences from the reference group (or the
+# values themselves), and limits of these differences for all groups together
+Columns: TypeAlias = dict[str, Floats]
 
 # Normal quantile whose tail probability still has all digits
 _FURTHEST = 37.0
@@ -47,21 +52,9 @@ class Gap(NamedTuple):
     ci_high: float
 
 
-class Columns(NamedTuple):
-    """Group value limits at 95 %, and limits of their differences for all groups together.
-
-    `difference` is that from the reference group, or the value itself.
-    """
-
-    ci_low: Floats
-    ci_high: Floats
-    difference: Floats
-    simultaneous_low: Floats
-    simultaneous_high: Floats
-
-
+@dataclass(frozen=True, eq=False)
 class Between:
-    """Value differences for all group pairs.
+    """Value differences for all group pairs, or ratios, which exclude 1 if differences exclude 0.
 
     Parameters
     ----------
@@ -72,91 +65,87 @@ class Between:
         The values' correlations; None if they are independent.
     n_rows : int array, shape (n_groups,), default=None
         Numbers of rows in the denominators of rates; None for all rows.
+    is_ratio : bool, default=False
     """
 
-    def __init__(
-        self,
-        values: Floats,
-        estimates: Estimates,
-        correlation: Floats | None = None,
-        n_rows: NDArray[np.int64] | None = None,
-    ) -> None:
-        self.values, self.estimates, self.correlation = values, estimates, correlation
-        self.n_rows, self.n_groups = n_rows, int(values.size)
+    values: Floats
+    estimates: Estimates
+    correlation: Floats | None = None
+    n_rows: NDArray[np.int64] | None = None
+    is_ratio: bool = False
 
     @property
     def ends(self) -> tuple[int, int]:
         """Groups with the largest and the smallest value."""
         highest, lowest = int(self.values.argmax()), int(self.values.argmin())
-        return highest, lowest if lowest != highest else self.n_groups - 1
+        return highest, lowest if lowest != highest else self.values.size - 1
 
     def size(self, highest: int, lowest: int) -> float:
-        """Return the gap between two groups."""
-        return float(self.values[highest] - self.values[lowest])
+        """Return the gap between two groups; the ratio of zeros is NaN."""
+        most, least = float(self.values[highest]), float(self.values[lowest])
+        if not self.is_ratio:
+            return most - least
+        return least / most if most > 0.0 else float("nan")
 
     def gap(self, alpha: float) -> GapLimits:
         """Return the limits for the gap between the two true values furthest apart.
 
         The limits together fail with probability `alpha` at most.
         """
-        tails = alpha, alpha / 2.0
-        return limits_of_difference(self.estimates, self.n_groups, *tails, self.correlation)
+        limits = limits_of_ratio if self.is_ratio else limits_of_difference
+        return limits(self.estimates, self.values.size, alpha, alpha / 2.0, self.correlation)
 
     def excludes_equality(self, limits: GapLimits) -> bool:
         """Return whether the gap's limits exclude equal groups."""
-        return limits.low > 0.0
+        return limits.high < 1.0 if self.is_ratio else limits.low > 0.0
 
     def pvalue(self) -> float:
         """Return the smallest error probability at which the interval excludes equal groups."""
-        from scipy.optimize import brentq
-
-        everyone = np.arange(self.n_groups)
-
-        def lower_limit(deviate: float) -> float:
-            return self._lowest(deviate, everyone)[0]
-
-        if lower_limit(0.0) <= 0.0:
-            return 1.0
-        if lower_limit(_FURTHEST) > 0.0:
-            return 0.0
-        deviate = brentq(lower_limit, 0.0, _FURTHEST, xtol=1e-13, rtol=1e-13)
-        return float(all_pairs(0.05, self.n_groups).pvalue(np.array(deviate)))
+        everyone = np.arange(self.values.size)
+        deviate = crossing(lambda z: self._lowest(min(z, _FURTHEST), everyone)[0], 0.0)
+        if np.isinf(deviate):
+            return 1.0 if deviate < 0.0 else 0.0
+        return float(all_pairs(0.05, everyone.size).pvalue(np.array(deviate)))
 
     def clearest(self, alpha: float, among: NDArray[np.bool_]) -> Gap | None:
-        """Return the chosen groups' most significant gap if it is established, or None."""
+        """Return the chosen groups' most significant difference if it is established, or None."""
         chosen = np.flatnonzero(among)
-        if chosen.size < 2:
+        if chosen.size < 2 or self.is_ratio:
             return None
-        deviate = deviate_of_all_pairs(alpha, self.n_groups)
-        low, (g, h) = self._lowest(deviate, chosen)
+        low, (g, h) = self._lowest(deviate_of_all_pairs(alpha, self.values.size), chosen)
         if low <= 0.0:
             return None
         # The largest observed gap comes first, if it is established as well.
         ends = chosen[[self.values[chosen].argmax(), self.values[chosen].argmin()]]
-        for highest, lowest in (ends, chosen[[g, h]]):
-            found = self.columns(alpha, int(lowest))
-            limits = found.simultaneous_low[highest], found.simultaneous_high[highest]
+        for pair in (ends, chosen[[g, h]]):
+            highest, lowest = map(int, pair)
+            found = self.columns(alpha, lowest)
+            limits = [float(found[f"simultaneous_{end}"][highest]) for end in ("low", "high")]
             if limits[0] > 0.0:
                 break
-        ends_of = int(highest), int(lowest)
-        return Gap(*ends_of, self.size(*ends_of), float(limits[0]), float(limits[1]))
+        return Gap(highest, lowest, self.size(highest, lowest), *limits)
 
     def columns(self, alpha: float, reference: int) -> Columns:
         """Return group limits, and limits of the differences from a reference group."""
         lowest, highest = self.estimates(0.025)
-        tail = _tail(deviate_of_all_pairs(alpha, self.n_groups))
-        low = _differences(*self.estimates(tail), reference, -1.0, self.correlation)
-        high = _differences(*self.estimates(tail)[::-1], reference, 1.0, self.correlation)
-        apart = self.values - self.values[reference]
+        ends = self.estimates(_tail(deviate_of_all_pairs(alpha, self.values.size)))
+        low = _differences(*ends, reference, -1.0, self.correlation)
+        high = _differences(*ends[::-1], reference, 1.0, self.correlation)
         low[reference] = high[reference] = np.nan
-        return Columns(lowest.low, highest.high, apart, low, high)
+        return {
+            "ci_low": lowest.low,
+            "ci_high": highest.high,
+            "difference": self.values - self.values[reference],
+            "simultaneous_low": low,
+            "simultaneous_high": high,
+        }
 
     def _lowest(self, deviate: float, chosen: NDArray[np.intp]) -> tuple[float, tuple[int, int]]:
         """Return the largest lower limit over the chosen groups' pairs, and its pair."""
         lowest, highest = (
             Limits(*(part[chosen] for part in of)) for of in self.estimates(_tail(deviate))
         )
-        if self.n_groups > MOST_GROUPS:
+        if self.values.size > MOST_GROUPS:
             pair = int(lowest.low.argmax()), int(highest.high.argmin())
             return float(lowest.low.max() - highest.high.min()), pair
         correlation = self.correlation
@@ -165,28 +154,6 @@ class Between:
         of_first = lowest.value, lowest.value - lowest.low
         of_second = highest.value, highest.high - highest.value
         return largest_of_pairs(of_first, of_second, -1.0, correlation)
-
-
-class Ratios(Between):
-    """Value ratios for all pairs; they exclude 1 exactly if differences exclude 0."""
-
-    def size(self, highest: int, lowest: int) -> float:
-        """Return the smaller over the larger value; NaN if both are 0."""
-        most = self.values[highest]
-        return float(self.values[lowest] / most) if most > 0.0 else float("nan")
-
-    def gap(self, alpha: float) -> GapLimits:
-        """Return the limits for the smallest over the largest true value."""
-        tails = alpha, alpha / 2.0
-        return limits_of_ratio(self.estimates, self.n_groups, *tails, self.correlation)
-
-    def excludes_equality(self, limits: GapLimits) -> bool:
-        """Return whether the ratio's limits exclude 1."""
-        return limits.high < 1.0
-
-    def clearest(self, alpha: float, among: NDArray[np.bool_]) -> Gap | None:
-        """Return None, because the sentence on a ratio is that of its difference."""
-        return None
 
 
 class WithOthers:
@@ -235,8 +202,9 @@ class WithOthers:
 
     def columns(self, alpha: float, reference: int) -> Columns:
         """Return limits for each group alone, and for all groups together."""
+        names = "ci_low", "ci_high", "difference", "simultaneous_low", "simultaneous_high"
         own = self.gaps.limits(0.95, are_simultaneous=False)
-        return Columns(*own, self.values, *self.gaps.limits(1.0 - alpha))
+        return dict(zip(names, [*own, self.values, *self.gaps.limits(1.0 - alpha)], strict=True))
 
 
 Contrast = Between | WithOthers

@@ -31,17 +31,16 @@ from skfedauc.audit.document import plain_label
 from skfedauc.audit.output import Output
 from skfedauc.audit.questions import QUESTIONS
 from skfedauc.audit.samples import (
-    Decisions,
     Sample,
     check_decisions,
     column_names,
     decisions_at,
+    decisions_of,
     default_threshold,
     levels_of,
     metric_frame,
     samples_of,
 )
-from skfedauc.clusters import ClusterCounts
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.score_counts import identifier_of, view_of
 from skfedauc.pairs import GroupPairs
@@ -105,22 +104,12 @@ class FairnessAudit(Output):
         Decision threshold; None for decisions from elsewhere, or without decisions.
     samples : dict of str to Sample
         Groups that are compared, and those left out, by column.
-    crossed : list of tuple of str
-        Columns, and combinations of columns, that are audited.
-    control : dict of str to object
-        Control columns and their labels, in an audit that `within` returned.
-    n_audits : int
-        How many audits share the error rates; more than 1 after `within`.
-    by_row : tuple or None
-        Rows and decisions for `compare`; None for an audit from counts.
     date : str
         Date and time in UTC. ``SOURCE_DATE_EPOCH`` (seconds since 1970) replaces the present time.
 
     Raises
     ------
-    TypeError
-        If `report` is not a GroupAUC, or `decisions` is not a ScoreCounts.
-    ValueError
+    ValueError, TypeError
         If the report has no groups or covers several folds, if `decisions` do not match its rows
         or accompany a threshold, or if another argument is invalid. A `DisclosureError` if the
         threshold is within a bin.
@@ -169,13 +158,12 @@ class FairnessAudit(Output):
         self.names = arguments.check_names(names)
         self._limits = arguments.check_tolerances(tolerances, self.favorable)
         pairs = estimates_of(report).pairs
-        clusters = pairs.clusters
-        counted = report.counts if clusters is None else clusters.units
+        counted = _counted(pairs)
         self.threshold = arguments.check_threshold(threshold)
         if decisions is not None:
             if threshold != "auto":
                 raise ValueError("pass either decisions or a threshold, not both.")
-            decisions = check_decisions(decisions, counted, clusters is not None)
+            decisions = check_decisions(decisions, counted, pairs.clusters is not None)
         elif threshold == "auto" and not pairs.is_multiclass:
             self.threshold = default_threshold(counted)
         if self.threshold is not None:
@@ -191,12 +179,9 @@ class FairnessAudit(Output):
         self.by_row: ByRow | None = None
 
     @property
-    def _decided(self) -> Decisions | None:
-        """Decisions by group, or by unit if rows are clustered."""
-        clusters = estimates_of(self.report).pairs.clusters
-        if clusters is None or self.decisions is None:
-            return self.decisions
-        return clusters.with_units(self.decisions)
+    def _decided(self) -> GroupPairs | None:
+        """Decisions by group."""
+        return decisions_of(self.report, self.decisions)
 
     @classmethod
     def from_predictions(
@@ -217,21 +202,12 @@ class FairnessAudit(Output):
 
         Parameters
         ----------
-        y_true : array-like, shape (n_rows,)
-            Labels with two classes.
-        y_score : array-like, shape (n_rows,)
-            Finite scores; higher scores mean the positive class.
-        groups : array-like, shape (n_rows,) or (n_rows, n_columns)
-            Groups by one or more columns.
+        y_true, y_score, groups : array-like
+            The rows' labels, scores and groups, as in `GroupAUC.from_predictions`.
         y_pred : array-like, shape (n_rows,), default=None
             Predicted labels, if decisions do not follow from one threshold for all rows.
-        sample_weight : array-like, shape (n_rows,), default=None
-            Weights, 0 or more.
-        clusters : array-like, shape (n_rows,) or (n_rows, n_columns), default=None
-            Each row's cluster, such as a patient with several rows. Intervals and tests then
-            account for dependent rows.
-        pos_label : int, float, bool or str, default=None
-            The positive label; required unless labels are in {0, 1}, {-1, 1} or booleans.
+        sample_weight, clusters, pos_label : object, default=None
+            As in `GroupAUC.from_predictions`.
         missing : {"raise", "drop", "group"}, default="raise"
             How to treat rows without a group label; see `ScoreCounts.from_predictions`.
         n_jobs : int, default=None
@@ -258,18 +234,13 @@ class FairnessAudit(Output):
         {'a': 0.5, 'b': 0.5}
         """
         _input.check_groups_given(groups)
+        common = {"sample_weight": sample_weight, "clusters": clusters}
         inputs = {"y_true": y_true, "y_score": y_score, "y_pred": y_pred, "groups": groups}
-        inputs |= {"sample_weight": sample_weight, "clusters": clusters}
-        _input.check_row_order(inputs)
+        _input.check_row_order(inputs | common)
+        common |= {"pos_label": pos_label, "missing": _input.check_missing(missing)}
         selected = None
         if y_pred is not None:
             selected = arguments.predicted_positive(y_pred, y_true, pos_label)
-        common = {
-            "sample_weight": sample_weight,
-            "clusters": clusters,
-            "pos_label": pos_label,
-            "missing": _input.check_missing(missing),
-        }
         return cls._of_rows((y_true, y_score, groups), selected, common, n_jobs, options)
 
     @classmethod
@@ -293,29 +264,16 @@ class FairnessAudit(Output):
 
         Parameters
         ----------
-        estimator : estimator object
-            Fitted binary classifier, or a regressor for two classes.
-        X : array-like, shape (n_rows, n_features)
-            The estimator's input, and group columns.
-        y : array-like, shape (n_rows,)
-            True labels.
-        groups : str, list of str, or array-like, shape (n_rows,) or (n_rows, n_columns)
-            Columns of X by name, or the groups themselves.
+        estimator, X, y, groups : object
+            Fitted binary classifier (or regressor) and rows, as in `GroupAUC.from_estimator`.
         threshold : float, "auto" or None, default="auto"
             "auto" uses the decisions from a single ``predict`` call, so tuned thresholds and
             randomized classifiers work. With a number, rows with a score of at least the number
             have positive decisions. None audits the ranking alone.
-        sample_weight : array-like, shape (n_rows,), default=None
-            Weights, 0 or more.
-        clusters : str, list of str, or array-like, default=None
-            Columns of X by name, or the cluster of each row; see `from_predictions`.
-        pos_label : int, float, bool or str, default=None
-            The positive label; None is ``classes_[1]`` of the estimator.
-        response_method : str, tuple of str or None, default=None
-            Methods that return scores, preferred first. None is ``decision_function``, else
-            ``predict_proba``, else ``predict``.
+        sample_weight, clusters, pos_label, response_method : object, default=None
+            As in `GroupAUC.from_estimator`.
         missing : {"raise", "drop", "group"}, default="raise"
-            How to treat rows without a group label.
+            How to treat rows without a group label; see `ScoreCounts.from_predictions`.
         n_jobs : int, default=None
             Threads for counting.
         **options
@@ -346,17 +304,12 @@ class FairnessAudit(Output):
         _input.check_missing(missing)
         number = arguments.check_threshold(threshold)
         labels, clusters = labels_of_rows(groups, clusters, X, y, sample_weight)
-        of_rows = {"groups": labels, "sample_weight": sample_weight, "missing": missing}
+        common = {"sample_weight": sample_weight, "missing": missing}
+        of_rows = {"y_true": y, "groups": labels} | common
         model = arguments.predictions_of(
-            estimator, X, threshold, pos_label, response_method, {"y_true": y, **of_rows}
+            estimator, X, threshold, pos_label, response_method, of_rows
         )
-        common = {
-            "sample_weight": sample_weight,
-            "clusters": clusters,
-            "pos_label": model.scores.positive,
-            "missing": missing,
-            "warn_labels": False,
-        }
+        common |= {"clusters": clusters, "pos_label": model.scores.positive, "warn_labels": False}
         options["threshold"] = model.threshold
         rows = y, model.scores.scores, labels
         audit = cls._of_rows(rows, model.selected, common, n_jobs, options, groups)
@@ -382,9 +335,7 @@ class FairnessAudit(Output):
         if selected is not None:
             quiet = {**common, "warn_labels": False, "name": "y_pred"}
             decided = _input.check_rows(y_true, selected, groups, **quiet)
-            of_decisions = GroupPairs.of_rows(decided, n_jobs)
-            of_units = of_decisions.clusters
-            options["decisions"] = of_decisions.counts if of_units is None else of_units.units
+            options["decisions"] = _counted(GroupPairs.of_rows(decided, n_jobs))
         audit = cls(GroupAUC(pairs, undefined="ignore"), **options)
         selects = None
         if decided is not None:
@@ -582,7 +533,7 @@ class FairnessAudit(Output):
         for level, (pairs, decisions) in parts.items():
             audit = _copied(self)
             audit.report = GroupAUC(pairs, undefined="ignore", group_names=list(others))
-            audit.decisions = decisions.units if isinstance(decisions, ClusterCounts) else decisions
+            audit.decisions = None if decisions is None else _counted(decisions)
             audit.crossed = list(dict.fromkeys(filter(None, chosen)))
             audit.samples = samples_of(audit.report, decisions, audit.crossed, self.min_per_class)
             audit.n_audits, audit.by_row = self.n_audits * len(parts), None
@@ -650,18 +601,6 @@ class FairnessAudit(Output):
 
         The random `identifier` is that of the score counts (see `ScoreCounts.sources`), so the
         file of ``audit.report.counts.save(path)`` has the same one.
-
-        Examples
-        --------
-        >>> from skfedauc import FairnessAudit
-        >>> rows = [0, 1, 0, 1], [0.2, 0.6, 0.5, 0.4]
-        >>> audit = FairnessAudit.from_predictions(
-        ...     *rows, groups=["a", "a", "b", "b"], names={"model": "credit score 3"}
-        ... )
-        >>> audit.facts["names"]
-        {'model': 'credit score 3', 'label': None, 'score': None}
-        >>> audit.facts["identifier"] == audit.report.counts.sources[0].identifier
-        True
         """
         counts = self.report.counts
         clusters = estimates_of(self.report).pairs.clusters
@@ -718,6 +657,11 @@ def _date_of_now() -> str:
                 f"since 1970; got {_words.shortened(epoch)}. Correct it, or unset it."
             ) from None
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _counted(pairs: GroupPairs) -> ScoreCounts:
+    """Return counts by group, or by unit of clustered rows."""
+    return pairs.counts if pairs.clusters is None else pairs.clusters.units
 
 
 def _copied(audit: FairnessAudit) -> FairnessAudit:

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc.audit.contrasts import Between, Contrast, Ratios, WithOthers
+from skfedauc.audit.contrasts import Between, Contrast, WithOthers
 from skfedauc.audit.samples import Cells, Sample
 from skfedauc.inference.calibration import mean_scores
 from skfedauc.inference.cross_gap import cross_gaps
@@ -39,8 +39,9 @@ _SELECTED = ((0, 1), (0, 1))
 
 
 class TwoModels(NamedTuple):
-    """The compared groups' rows, with two models' scores and decisions."""
+    """The compared groups' rows, with two models' names, scores and decisions."""
 
+    names: tuple[str, str]
     rows: Rows
     decisions: NDArray[np.bool_] | None
 
@@ -200,9 +201,8 @@ def _rate(
         mine = np.asarray(np.array(of, bool).any(axis=1))[rows.positive.astype(np.intp)]
         assert models.decisions is not None
         chosen = models.decisions[:, mine], rows.codes[mine], rows.n_groups, rows.weights[mine]
-        return Changes(
-            rate_changes(*chosen, 0.95).values, lambda level: rate_changes(*chosen, level)[2:4]
-        )
+        values = rate_changes(*chosen, 0.95).values
+        return Changes(values, lambda level: rate_changes(*chosen, level)[:2])
 
     title = value.replace("_", " ").capitalize()
     of_classes = {_ALL: "rows", _POSITIVES: "positives", _NEGATIVES: "negatives"}
@@ -266,11 +266,11 @@ def _miscalibration_changes(models: TwoModels) -> Changes:
 def _ratio(of: Question, name: str, title: str, definition: str) -> Question:
     """Return the question on the ratio of the values of another question, for a tolerance."""
 
-    def ask(sample: Sample) -> Ratios:
+    def ask(sample: Sample) -> Between:
         assert of.ask is not None
         found = of.ask(sample)
         assert isinstance(found, Between)
-        return Ratios(found.values, found.estimates, found.correlation, n_rows=found.n_rows)
+        return replace(found, is_ratio=True)
 
     return replace(
         of,

@@ -1,7 +1,7 @@
 """The rows of an audit by one column: the compared groups, and the decisions on their rows.
 
-Decisions are a `ScoreCounts` with the score 1 for rows with a positive decision, and 0 for other
-rows. They merge like any counts.
+Decisions are counts with the score 1 for rows with a positive decision, and 0 for other rows. They
+are grouped, selected and merged like scores.
 """
 
 from __future__ import annotations
@@ -32,7 +32,6 @@ from skfedauc.report import GroupAUC, estimates_of, group_names_of, index_of, la
 if TYPE_CHECKING:
     from fairlearn.metrics import MetricFrame
 
-Decisions = ScoreCounts | ClusterCounts
 # Number of rows of the smaller class below which a group is not headlined
 FEW = 50
 # Rows of the four cells [negatives, positives] x [not selected, selected]
@@ -80,12 +79,12 @@ class Sample:
     ----------
     names : tuple of str
         Column names.
-    pairs : GroupPairs
-        Rows of all groups.
     report : GroupAUC
         Report on the compared groups.
-    decisions : ScoreCounts or ClusterCounts or None
-        Decisions on the rows of the compared groups; by unit if rows are clustered.
+    decisions : GroupPairs or None
+        Decisions on the rows of the compared groups.
+    pairs : GroupPairs
+        Rows of all groups.
     least : int
         Least number of positives and negatives of a compared group.
     left_out : tuple of tuples
@@ -97,9 +96,9 @@ class Sample:
     """
 
     names: tuple[str, ...]
-    pairs: GroupPairs
     report: GroupAUC
-    decisions: Decisions | None
+    decisions: GroupPairs | None
+    pairs: GroupPairs
     least: int
     left_out: tuple[tuple[Any, int, int], ...]
     remark: str
@@ -107,16 +106,15 @@ class Sample:
 
     @classmethod
     def of(
-        cls, pairs: GroupPairs, decisions: Decisions | None, column: Sequence[str], least: int
+        cls, pairs: GroupPairs, decisions: GroupPairs | None, column: Sequence[str], least: int
     ) -> Sample:
         """Return the groups with enough rows in each class, and list the others."""
-        kept = np.flatnonzero(pairs.has_per_class(max(least, 1)))
         large, left_out = large_groups(pairs, max(least, 1))
-        report = GroupAUC(large, undefined="ignore", group_names=list(column))
         if decisions is not None and left_out.groups:
-            decisions = _selected(decisions, kept)
+            decisions = _selected(decisions, np.flatnonzero(pairs.has_per_class(max(least, 1))))
+        report = GroupAUC(large, undefined="ignore", group_names=list(column))
         names = tuple(map(str, column))
-        return cls(names, pairs, report, decisions, least, left_out.groups, left_out.in_words())
+        return cls(names, report, decisions, pairs, least, left_out.groups, left_out.in_words())
 
     @property
     def column(self) -> str:
@@ -182,13 +180,14 @@ class Sample:
     def decided(self) -> Decided:
         """Return the rows by class and decision of each group."""
         assert self.decisions is not None
-        return decided_by_group(self.decisions)
+        return Decided.of(self.decisions.counts)
 
     def sums_of(self, denominator: Cells, events: Cells) -> ClusterSums | None:
         """Return the sums of a rate by unit, or None if all rows are independent."""
-        if not isinstance(self.decisions, ClusterCounts):
+        units = None if self.decisions is None else self.decisions.clusters
+        if units is None:
             return None
-        of, units = Decided.of(self.decisions.units), self.decisions
+        of = Decided.of(units.units)
         rows = of.rows(denominator)
         numerator = of.rows(np.array(denominator, bool) & np.array(events, bool))
         sums = np.asarray(numerator.weight, np.float64), np.asarray(rows.weight, np.float64)
@@ -199,46 +198,27 @@ class Sample:
 
 def samples_of(
     report: GroupAUC,
-    decisions: Decisions | None,
+    decisions: GroupPairs | None,
     columns: Sequence[Sequence[str]],
     least: int,
 ) -> dict[str, Sample]:
     """Return a sample for each of the columns; several names are combinations of columns."""
-    names, pairs = column_names(report), estimates_of(report).pairs
-    found = {}
+    names, pairs, found = column_names(report), estimates_of(report).pairs, {}
     for chosen in columns:
-        places = [names.index(name) for name in chosen]
-        own, decided = GroupPairs(pairs.counts, clusters=pairs.clusters), decisions
+        own, decided = pairs, decisions
         if len(chosen) < len(names):
-            own, decided = _regrouped(pairs, decisions, places)
+            places = [names.index(name) for name in chosen]
+            own = _by_columns(pairs, places)
+            decided = None if decisions is None else _by_columns(decisions, places)
         sample = Sample.of(own, decided, chosen, least)
         found[sample.column] = sample
     return found
 
 
-def _regrouped(
-    pairs: GroupPairs, decisions: Decisions | None, places: Sequence[int]
-) -> tuple[GroupPairs, Decisions | None]:
-    """Return the rows by some of the columns."""
-    labels = pairs.counts.groups or ()
-    parts = [part_of(label, places) for label in labels]
-    counts = pairs.counts.regroup(dict(zip(labels, parts, strict=True)))
-    number = {label: place for place, label in enumerate(counts.groups or ())}
-    numbers = np.array([number[part] for part in parts], np.intp)
-    clusters = pairs.clusters
-    if clusters is not None:
-        clusters = clusters.regroup(numbers, len(counts))
-    if isinstance(decisions, ClusterCounts):
-        decisions = decisions.regroup(numbers, len(counts))
-    elif decisions is not None:
-        decisions = decisions.regroup(dict(zip(labels, parts, strict=True)))
-    return GroupPairs(counts, clusters=clusters), decisions
-
-
 def levels_of(
-    report: GroupAUC, decisions: Decisions | None, place: int
-) -> dict[Any, tuple[GroupPairs, Decisions | None]]:
-    """Return the rows by the other columns, for each label of one column."""
+    report: GroupAUC, decisions: GroupPairs | None, place: int
+) -> dict[Any, tuple[GroupPairs, GroupPairs | None]]:
+    """Return the rows and decisions by the other columns, for each label of one column."""
     pairs = estimates_of(report).pairs
     labels = pairs.counts.groups or ()
     codes, _ = _input.encode_groups(_input.object_array(label[place] for label in labels))
@@ -246,17 +226,27 @@ def levels_of(
     found = {}
     for number in range(int(codes.max()) + 1):
         kept = np.flatnonzero(codes == number)
-        clusters = None if pairs.clusters is None else pairs.clusters.select_groups(kept)
-        own = GroupPairs(select_groups(pairs.counts, kept), clusters=clusters)
-        decided = None if decisions is None else _selected(decisions, kept)
-        found[labels[kept[0]][place]] = _regrouped(own, decided, others)
+        decided = None
+        if decisions is not None:
+            decided = _by_columns(_selected(decisions, kept), others)
+        found[labels[kept[0]][place]] = _by_columns(_selected(pairs, kept), others), decided
     return found
 
 
-def _selected(decisions: Decisions, kept: NDArray[np.intp]) -> Decisions:
-    if isinstance(decisions, ClusterCounts):
-        return decisions.select_groups(kept)
-    return select_groups(decisions, kept.tolist())
+def _by_columns(pairs: GroupPairs, places: Sequence[int]) -> GroupPairs:
+    """Return the rows by some of the columns."""
+    labels = pairs.counts.groups or ()
+    parts = [part_of(label, places) for label in labels]
+    counts, clusters = pairs.counts.regroup(dict(zip(labels, parts, strict=True))), pairs.clusters
+    if clusters is not None:
+        number = {label: place for place, label in enumerate(counts.groups or ())}
+        clusters = clusters.regroup(np.array([number[of] for of in parts], np.intp), len(counts))
+    return GroupPairs(counts, clusters=clusters)
+
+
+def _selected(pairs: GroupPairs, kept: NDArray[np.intp]) -> GroupPairs:
+    clusters = None if pairs.clusters is None else pairs.clusters.select_groups(kept)
+    return GroupPairs(select_groups(pairs.counts, kept), clusters=clusters)
 
 
 def part_of(label: Any, places: Sequence[int]) -> Any:
@@ -358,19 +348,18 @@ def check_decisions(decisions: Any, counts: ScoreCounts, has_clusters: bool) -> 
     return decisions
 
 
-def decided_by_group(decisions: Decisions) -> Decided:
-    """Return the rows by class, decision and group; units of clustered rows add up."""
-    if isinstance(decisions, ScoreCounts):
-        return Decided.of(decisions)
-    of_units, n_groups = Decided.of(decisions.units), decisions.n_groups
-    found = [np.zeros((2, 2, n_groups), part.dtype) for part in of_units]
-    for sums, part in zip(found, of_units, strict=True):
-        for of_class, own in zip(sums.reshape(4, -1), part.reshape(4, -1), strict=True):
-            np.add.at(of_class, decisions.group_of, own)
-    return Decided(*found)
+def decisions_of(report: GroupAUC, decisions: ScoreCounts | None) -> GroupPairs | None:
+    """Return the decisions by the groups of a report; clustered ones are counted by unit."""
+    clusters = estimates_of(report).pairs.clusters
+    if decisions is None or clusters is None:
+        return None if decisions is None else GroupPairs(decisions)
+    labels = report.counts.groups or ()
+    of_units = [labels[g] for g in clusters.group_of]
+    counts = decisions.regroup(dict(zip(decisions.groups or (), of_units, strict=True)))
+    return GroupPairs(counts, clusters=clusters.with_units(decisions))
 
 
-def metric_frame(report: GroupAUC, decisions: Decisions) -> MetricFrame:
+def metric_frame(report: GroupAUC, decisions: GroupPairs) -> MetricFrame:
     """Return fairlearn's `MetricFrame` of the rates of all groups of a report.
 
     The frame has one weighted row for each group, label and decision. A rate is the selection rate
@@ -379,7 +368,7 @@ def metric_frame(report: GroupAUC, decisions: Decisions) -> MetricFrame:
     """
     from fairlearn.metrics import MetricFrame, selection_rate
 
-    weight = np.asarray(decided_by_group(decisions).weight, np.float64)
+    weight = np.asarray(Decided.of(decisions.counts).weight, np.float64)
     label, decision, group = np.indices(weight.shape).reshape(3, -1)
     weight = weight.ravel()
     features = index_of(report).to_frame(index=False).set_axis(list(column_names(report)), axis=1)

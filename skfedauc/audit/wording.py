@@ -132,6 +132,8 @@ def sentence(found: Answer, favorable: str | None = None) -> str:
     question, shown = found.question, found.shown
     if found.missing:
         return f"{question.title}: not answered, because the audit lacks {found.missing}."
+    if found.models:
+        return _change_sentence(found)
     if question.parts:
         ends = f"{named(found, found.lowest)} and {named(found, found.highest)}"
         return f"{question.title}, between {ends}: {_tested(found)}."
@@ -164,6 +166,10 @@ def short(found: Answer, favorable: str | None = None) -> str:
     question, shown = found.question, found.shown
     if found.missing:
         return f"needs {found.missing}"
+    if found.models:
+        of_group = f"{named(found, found.highest)}: " if question.is_with_others else ""
+        sizes = f"{_size(found, found.before)} \N{RIGHTWARDS ARROW} {_size(found, found.after)}"
+        return f"{of_group}{sizes}, {_tested(found, '+')}"
     if question.is_with_others and found.is_claim:
         who = named(found, shown.highest)
         return f"{_favored(found, who, favorable)} by {_tested(found)}"
@@ -221,33 +227,21 @@ def on_groups(found: Answer) -> list[str]:
 # Two models --------------------------------------------------------------------------------------
 
 
-def change_sentence(found: Answer, models: tuple[str, str], is_within: bool = False) -> str:
+def _change_sentence(found: Answer) -> str:
     """Return the sentence on a change between two models."""
-    question = found.question
-    if found.missing:
-        return f"{question.title}: not answered, because an audit lacks {found.missing}."
+    question, (first, second) = found.question, found.models
     assert found.table is not None
     n_rows = f"{int(found.table['n_rows'].sum()):,} {question.rows}"
-    subject = f"The largest difference in {question.noun} between groups"
-    if is_within:
-        subject = "The AUC within groups"
+    subject, verbs = f"The largest difference in {question.noun} between groups", _VERBS
+    if question.name == "within":
+        subject, verbs = "The AUC within groups", _OF_WITHIN
     elif question.is_with_others:
         subject = f"The xAUC disparity of {named(found, found.highest)}"
         n_rows = _rows_of(found, found.highest)
-    verbs = _OF_WITHIN if is_within else _VERBS
     said = verbs.get(found.verdict, "is not shown to change")
     before, after = (_size(found, of) for of in (found.before, found.after))
-    sizes = f"{before} with {models[0]}, {after} with {models[1]}"
+    sizes = f"{before} with {first}, {after} with {second}"
     return f"{subject} {said} ({n_rows}): {sizes}, change {_tested(found, '+')}."
-
-
-def short_change(found: Answer) -> str:
-    """Return the change for a cell of the overview."""
-    if found.missing:
-        return f"needs {found.missing}"
-    of_group = f"{named(found, found.highest)}: " if found.question.is_with_others else ""
-    sizes = f"{_size(found, found.before)} \N{RIGHTWARDS ARROW} {_size(found, found.after)}"
-    return f"{of_group}{sizes}, {_tested(found, '+')}"
 
 
 def _size(found: Answer, value: float) -> str:

@@ -433,7 +433,7 @@ def _noise_by_group(counts: PrivateCounts) -> list[str]:
     """Return the noise of the numbers of each group; groups of equal noise share a sentence."""
     labels = counts.groups or (None,)
     found: dict[float, list[Any]] = {}
-    for label, variance in zip(labels, counts.state.variance.tolist(), strict=True):
+    for label, variance in zip(labels, counts.variance.tolist(), strict=True):
         found.setdefault(math.sqrt(variance), []).append(label)
     sentences = []
     for noise in sorted(found):

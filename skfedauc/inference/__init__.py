@@ -47,115 +47,62 @@ rows); `skfedauc/planning.py` finds the number of rows.
 
 References, which docstrings name by author and year:
 
-* Albert, A. and Anderson, J. A. (1984). On the existence of maximum likelihood estimates in
-  logistic regression models. Biometrika 71(1). https://doi.org/10.1093/biomet/71.1.1
-* Bamber, D. (1975). The area above the ordinal dominance graph and the area below the receiver
-  operating characteristic graph. Journal of Mathematical Psychology 12(4).
-  https://doi.org/10.1016/0022-2496(75)90001-2
+* Albert, A. and Anderson, J. A. (1984). https://doi.org/10.1093/biomet/71.1.1
+* Bamber, D. (1975). https://doi.org/10.1016/0022-2496(75)90001-2
 * Bell, R. M. and McCaffrey, D. F. (2002). Bias reduction in standard errors for linear regression
   with multi-stage samples. Survey Methodology 28(2).
-* Benjamini, Y. and Hochberg, Y. (1995). Controlling the false discovery rate. Journal of the Royal
-  Statistical Society B 57(1). https://doi.org/10.1111/j.2517-6161.1995.tb02031.x
-* Berger, R. L. (1982). Multiparameter hypothesis testing and acceptance sampling. Technometrics
-  24(4). https://doi.org/10.1080/00401706.1982.10487790
-* Bhatia, R. and Davis, C. (2000). A better bound on the variance. American Mathematical Monthly
-  107(4). https://doi.org/10.1080/00029890.2000.12005203
+* Benjamini, Y. and Hochberg, Y. (1995). https://doi.org/10.1111/j.2517-6161.1995.tb02031.x
+* Berger, R. L. (1982). https://doi.org/10.1080/00401706.1982.10487790
+* Bhatia, R. and Davis, C. (2000). https://doi.org/10.1080/00029890.2000.12005203
 * Birnbaum, Z. W. and Klose, O. M. (1957). Bounds for the variance of the Mann-Whitney statistic.
   Annals of Mathematical Statistics 28(4).
-* Brunner, E., Dette, H. and Munk, A. (1997). Box-type approximations in nonparametric factorial
-  designs. Journal of the American Statistical Association 92(440).
-  https://doi.org/10.1080/01621459.1997.10473671
-* Chandrupatla, T. R. (1997). A new hybrid quadratic/bisection algorithm for finding the zero of a
-  nonlinear function without using derivatives. Advances in Engineering Software 28(3).
-  https://doi.org/10.1016/S0965-9978(96)00051-8
-* Clopper, C. J. and Pearson, E. S. (1934). The use of confidence or fiducial limits illustrated in
-  the case of the binomial. Biometrika 26(4). https://doi.org/10.1093/biomet/26.4.404
+* Brunner, E., Dette, H. and Munk, A. (1997). https://doi.org/10.1080/01621459.1997.10473671
+* Chandrupatla, T. R. (1997). https://doi.org/10.1016/S0965-9978(96)00051-8
+* Clopper, C. J. and Pearson, E. S. (1934). https://doi.org/10.1093/biomet/26.4.404
 * Cochran, W. G. (1977). Sampling techniques. Wiley.
-* Cox, D. R. (1958). Two further applications of a model for binary regression. Biometrika 45(3/4).
-  https://doi.org/10.1093/biomet/45.3-4.562
+* Cox, D. R. (1958). https://doi.org/10.1093/biomet/45.3-4.562
 * Deak, I. (1980). Three digit accurate multiple normal probabilities. Numerische Mathematik 35.
-* DeLong, E. R., DeLong, D. M. and Clarke-Pearson, D. L. (1988). Comparing the areas under two or
-  more correlated receiver operating characteristic curves: a nonparametric approach. Biometrics
-  44(3). https://doi.org/10.2307/2531595
-* Dodd, L. E. and Pepe, M. S. (2003). Partial AUC estimation and regression. Biometrics 59(3).
-  https://doi.org/10.1111/1541-0420.00071
-* Donner, A. and Zou, G. Y. (2012). Closed-form confidence intervals for functions of the normal
-  mean and standard deviation. Statistical Methods in Medical Research 21(4).
-  https://doi.org/10.1177/0962280210383082
-* Gardner, J., Brooks, C. and Baker, R. (2019). Evaluating the fairness of predictive student models
-  through slicing analysis. LAK 9. https://doi.org/10.1145/3303772.3303791
+* DeLong, E. R., DeLong, D. M. and Clarke-Pearson, D. L. (1988). https://doi.org/10.2307/2531595
+* Dodd, L. E. and Pepe, M. S. (2003). https://doi.org/10.1111/1541-0420.00071
+* Donner, A. and Zou, G. Y. (2012). https://doi.org/10.1177/0962280210383082
+* Gardner, J., Brooks, C. and Baker, R. (2019). https://doi.org/10.1145/3303772.3303791
 * Gupta, S. S. (1965). On some multiple decision (selection and ranking) rules. Technometrics 7(2),
   225-245.
-* Hampel, F. R. (1974). The influence curve and its role in robust estimation. Journal of the
-  American Statistical Association 69(346). https://doi.org/10.1080/01621459.1974.10482962
-* Hanley, J. A. and McNeil, B. J. (1982). The meaning and use of the area under a receiver operating
-  characteristic (ROC) curve. Radiology 143(1). https://doi.org/10.1148/radiology.143.1.7063747
+* Hampel, F. R. (1974). https://doi.org/10.1080/01621459.1974.10482962
+* Hanley, J. A. and McNeil, B. J. (1982). https://doi.org/10.1148/radiology.143.1.7063747
 * Hasler, M. and Hothorn, L. A. (2008). Multiple contrast tests in the presence of
   heteroscedasticity. Biometrical Journal 50(5).
-* He, Y. and Escobar, M. (2008). Nonparametric statistical inference method for partial areas under
-  receiver operating characteristic curves, with application to genomic studies. Statistics in
-  Medicine 27(25). https://doi.org/10.1002/sim.3335
-* Hoeffding, W. (1956). On the distribution of the number of successes in independent trials. Annals
-  of Mathematical Statistics 27(3). https://doi.org/10.1214/aoms/1177728178
-* Hoeffding, W. (1963). Probability inequalities for sums of bounded random variables. Journal of
-  the American Statistical Association 58(301). https://doi.org/10.1080/01621459.1963.10500830
+* He, Y. and Escobar, M. (2008). https://doi.org/10.1002/sim.3335
+* Hoeffding, W. (1956). https://doi.org/10.1214/aoms/1177728178
+* Hoeffding, W. (1963). https://doi.org/10.1080/01621459.1963.10500830
 * Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian Journal of
   Statistics 6(2).
-* Hothorn, T., Bretz, F. and Westfall, P. (2008). Simultaneous inference in general parametric
-  models. Biometrical Journal 50(3). https://doi.org/10.1002/bimj.200810425
+* Hothorn, T., Bretz, F. and Westfall, P. (2008). https://doi.org/10.1002/bimj.200810425
 * Kallus, N. and Zhou, A. (2019). The fairness of risk scores beyond classification: bipartite
   ranking and the xAUC metric. NeurIPS 32.
 * Korn, E. L. and Graubard, B. I. (1998). Confidence intervals for proportions with small expected
   number of positive counts estimated from survey data. Survey Methodology 24(2).
-* Kramer, C. Y. (1956). Extension of multiple range tests to group means with unequal numbers of
-  replications. Biometrics 12(3). https://doi.org/10.2307/3001469
-* Liang, K.-Y. and Zeger, S. L. (1986). Longitudinal data analysis using generalized linear models.
-  Biometrika 73(1). https://doi.org/10.1093/biomet/73.1.13
-* McDiarmid, C. (1989). On the method of bounded differences. Surveys in Combinatorics.
-  https://doi.org/10.1017/CBO9781107359949.008
-* McNemar, Q. (1947). Note on the sampling error of the difference between correlated proportions or
-  percentages. Psychometrika 12(2). https://doi.org/10.1007/BF02295996
-* Mogstad, M., Romano, J. P., Shaikh, A. M. and Wilhelm, D. (2024). Inference for ranks with
-  applications to mobility across neighbourhoods and academic achievement across countries. Review
-  of Economic Studies 91(1). https://doi.org/10.1093/restud/rdad006
-* Morris, C. N. (1983). Parametric empirical Bayes inference: theory and applications. Journal of
-  the American Statistical Association 78(381). https://doi.org/10.1080/01621459.1983.10477920
-* Morris, C. N. and Lysy, M. (2012). Shrinkage estimation in multilevel normal models. Statistical
-  Science 27(1). https://arxiv.org/abs/1203.5610
-* Newcombe, R. G. (1998). Improved confidence intervals for the difference between binomial
-  proportions based on paired data. Statistics in Medicine 17(22).
+* Kramer, C. Y. (1956). https://doi.org/10.2307/3001469
+* Liang, K.-Y. and Zeger, S. L. (1986). https://doi.org/10.1093/biomet/73.1.13
+* McDiarmid, C. (1989). https://doi.org/10.1017/CBO9781107359949.008
+* Mogstad, M., Romano, J. P., Shaikh, A. M. and Wilhelm, D. (2024).
+  https://doi.org/10.1093/restud/rdad006
+* Morris, C. N. (1983). https://doi.org/10.1080/01621459.1983.10477920
+* Morris, C. N. and Lysy, M. (2012). https://arxiv.org/abs/1203.5610
+* Newcombe, R. G. (1998), paired data.
   https://doi.org/10.1002/(SICI)1097-0258(19981130)17:22<2635::AID-SIM954>3.0.CO;2-C
-* Newcombe, R. G. (1998). Interval estimation for the difference between independent proportions:
-  comparison of eleven methods. Statistics in Medicine 17(8).
+* Newcombe, R. G. (1998), independent proportions.
   https://doi.org/10.1002/(SICI)1097-0258(19980430)17:8<873::AID-SIM779>3.0.CO;2-I
-* Newcombe, R. G. (2006). Confidence intervals for an effect size measure based on the Mann-Whitney
-  statistic. Part 2: asymptotic methods and evaluation. Statistics in Medicine 25(4).
-  https://doi.org/10.1002/sim.2324
-* Obuchowski, N. A. (1997). Nonparametric analysis of clustered ROC curve data. Biometrics 53(2).
-  https://doi.org/10.2307/2533958
-* Owen, D. B. (1956). Tables for computing bivariate normal probabilities. Annals of Mathematical
-  Statistics 27(4). https://doi.org/10.1214/aoms/1177728074
-* Pepe, M. S. and Cai, T. (2004). The analysis of placement values for evaluating discriminatory
-  measures. Biometrics 60(2). https://doi.org/10.1111/j.0006-341X.2004.00200.x
-* Rao, J. N. K. and Scott, A. J. (1992). A simple method for the analysis of clustered binary data.
-  Biometrics 48(2). https://doi.org/10.2307/2532311
-* Scholz, F. W. and Stephens, M. A. (1987). K-sample Anderson-Darling tests. Journal of the American
-  Statistical Association 82(399). https://doi.org/10.1080/01621459.1987.10478517
-* Schuirmann, D. J. (1987). A comparison of the two one-sided tests procedure and the power approach
-  for assessing the equivalence of average bioavailability. Journal of Pharmacokinetics and
-  Biopharmaceutics 15(6). https://doi.org/10.1007/BF01068419
-* Sidak, Z. (1967). Rectangular confidence regions for the means of multivariate normal
-  distributions. Journal of the American Statistical Association 62(318).
-  https://doi.org/10.1080/01621459.1967.10482935
+* Newcombe, R. G. (2006). https://doi.org/10.1002/sim.2324
+* Obuchowski, N. A. (1997). https://doi.org/10.2307/2533958
+* Owen, D. B. (1956). https://doi.org/10.1214/aoms/1177728074
+* Rao, J. N. K. and Scott, A. J. (1992). https://doi.org/10.2307/2532311
+* Scholz, F. W. and Stephens, M. A. (1987). https://doi.org/10.1080/01621459.1987.10478517
+* Schuirmann, D. J. (1987). https://doi.org/10.1007/BF01068419
+* Sidak, Z. (1967). https://doi.org/10.1080/01621459.1967.10482935
 * Tukey, J. W. (1953). The problem of multiple comparisons. Princeton University.
-* Viechtbauer, W. (2005). Bias and efficiency of meta-analytic variance estimators in the
-  random-effects model. Journal of Educational and Behavioral Statistics 30(3).
-  https://doi.org/10.3102/10769986030003261
-* White, H. (1982). Maximum likelihood estimation of misspecified models. Econometrica 50(1).
-  https://doi.org/10.2307/1912526
-* Wilson, E. B. (1927). Probable inference, the law of succession, and statistical inference.
-  Journal of the American Statistical Association 22(158).
-  https://doi.org/10.1080/01621459.1927.10502953
-* Zou, G. Y. and Donner, A. (2008). Construction of confidence limits about effect measures: a
-  general approach. Statistics in Medicine 27(10). https://doi.org/10.1002/sim.3095
+* Viechtbauer, W. (2005). https://doi.org/10.3102/10769986030003261
+* White, H. (1982). https://doi.org/10.2307/1912526
+* Wilson, E. B. (1927). https://doi.org/10.1080/01621459.1927.10502953
+* Zou, G. Y. and Donner, A. (2008). https://doi.org/10.1002/sim.3095
 """

@@ -9,7 +9,7 @@ the rows at each score. Those of the whole area are the placement values of DeLo
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +25,6 @@ from skfedauc.inference.quantiles import t_quantile
 # Rates that differ by less than this number are equal: 1 - 0.9 is not exactly the false positive
 # rate 1/10.
 SAME_RATE = 1e-12
-# Intervals of the grid on which the bootstrap of the area draws numbers of rows
-_GRID = 1024
 # Largest number of heights in a mean of curves at all false positive rates, and number of rates for
 # more heights
 _MOST_HEIGHTS, _RATES = 1 << 24, 4096
@@ -243,12 +241,6 @@ class RocCurve(NamedTuple):
         return RocCurve(self.fpr[kept], self.tpr[kept])
 
 
-def _shares(weights: NDArray[Any]) -> Floats:
-    sums = np.append(0.0, np.cumsum(weights[::-1], dtype=np.float64))
-    shares: Floats = sums / sums[-1]
-    return shares
-
-
 def mean_curve(curves: Sequence[RocCurve], weights: Sequence[float]) -> RocCurve:
     """Return the weighted mean curve at each false positive rate.
 
@@ -295,65 +287,3 @@ def _at(curve: RocCurve, fpr: Floats, side: Literal["left", "right"]) -> Floats:
     begin, low = curve.fpr[lower], curve.tpr[lower]
     slope = (curve.tpr[upper] - low) / (curve.fpr[upper] - begin)
     return low + (fpr - begin) * slope
-
-
-def null_areas(
-    curves: tuple[RocCurve, RocCurve],
-    n_negatives: tuple[int, int],
-    n_positives: tuple[int, int],
-    n_resamples: int,
-    random: np.random.RandomState,
-) -> Floats:
-    """Draw areas between curves under the null hypothesis that both samples have the same curve.
-
-    The placement value of a positive is the share of its group's negatives with higher scores. Both
-    groups have the same distribution of these values if they have the same curve (Pepe and Cai
-    2004), so the bootstrap draws them from both groups together, uniformly within a tie block. The
-    placement values of negatives are uniform on [0, 1]. Drawn rows in a tie block of their group
-    have a tie.
-
-    The draws are numbers of rows at and between the corners of both curves and the points of a
-    grid, so the time depends little on the row count.
-    """
-    grid = np.linspace(0.0, 1.0, _GRID + 1)
-    edges = np.unique(np.concatenate([grid, *(curve.fpr for curve in curves)]))
-    # Numbers at edges and between edges alternate. Negatives are never at an edge, because their
-    # placement values are continuous.
-    of_negatives = np.zeros(2 * edges.size - 1)
-    of_negatives[1::2] = np.diff(edges)
-    of_positives = np.zeros(2 * edges.size - 1)
-    for curve, n in zip(curves, n_positives, strict=True):
-        # Heights just left and just right of each edge: 0 before the first, 1 after the last
-        low = np.append(0.0, _at(curve, edges[1:], "left"))
-        high = np.append(_at(curve, edges[:-1], "right"), 1.0)
-        of_positives[::2] += n * (high - low)
-        of_positives[1::2] += n * (low[1:] - high[:-1])
-    of_positives = np.maximum(of_positives, 0.0) / np.maximum(of_positives, 0.0).sum()
-    places = [_places_of(curve, edges) for curve in curves]
-    areas = np.empty(n_resamples)
-    for i in range(n_resamples):
-        drawn = []
-        for place, negatives, positives in zip(places, n_negatives, n_positives, strict=True):
-            counts = (
-                np.bincount(place, random.multinomial(n, shares), place.size)[::-1]
-                for n, shares in ((negatives, of_negatives), (positives, of_positives))
-            )
-            drawn.append(RocCurve(*map(_shares, counts)))
-        areas[i] = area_between(*drawn)
-    return areas
-
-
-def _places_of(curve: RocCurve, edges: Floats) -> NDArray[np.intp]:
-    """Return the rows' place at and between edges, which is one for a tie block of both classes.
-
-    The edges include the curve's corners.
-    """
-    at = np.repeat(edges, 2)[:-1]
-    place = np.arange(at.size)
-    is_tie = (np.diff(curve.fpr) > 0) & (np.diff(curve.tpr) > 0)
-    begin, end = curve.fpr[:-1][is_tie], curve.fpr[1:][is_tie]
-    if not begin.size:
-        return place
-    tie = np.maximum(np.searchsorted(begin, at, "right") - 1, 0)
-    inside = (begin[tie] <= at) & (at < end[tie])
-    return np.where(inside, 2 * np.searchsorted(edges, begin[tie]), place)

@@ -200,7 +200,7 @@ def _group_and_rest(variances: Variances, shared: Floats) -> tuple[AUCSpread, AU
     weight = np.where(defined, variances.size_weights, 0.0)
     of_others = sum_of_others(weight)
     spread = AUCSpread.of(variances)
-    spread = spread._replace(variance=np.fmax(spread.variance, shared))
+    spread = spread._replace(variance=np.fmax(spread.variance, shared), alike=None)
 
     def average(values: Floats, power: int) -> Floats:
         counted = np.where(defined, values, 0.0) * weight**power
@@ -294,7 +294,7 @@ def _deviates(one: Spreads, other: Spreads, correlation: Floats | None) -> Float
     larger = one.lowest.auc >= other.highest.auc
 
     def chosen(a: AUCSpread, b: AUCSpread) -> AUCSpread:
-        return AUCSpread(*(np.where(larger, x, y) for x, y in zip(a, b, strict=True)))
+        return AUCSpread(*(np.where(larger, x, y) for x, y in zip(a[:6], b[:6], strict=True)))
 
     upper = chosen(one.lowest, other.lowest)
     lower = chosen(other.highest, one.highest)

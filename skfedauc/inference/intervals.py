@@ -1,4 +1,4 @@
-"""Confidence intervals of the pooled AUC, averages and the worst group.
+"""Confidence intervals of the pooled AUC and of averages.
 
 The limits of an average come from the limits of its groups (Zou and Donner 2008), so an average of
 one group has the limits of that group.
@@ -20,7 +20,6 @@ from skfedauc.inference.limits import (
     Method,
     group_limits,
     limits,
-    limits_of_groups,
 )
 from skfedauc.inference.quantiles import (
     OverGroups,
@@ -140,8 +139,8 @@ def _over_folds(folds: Sequence[FoldAverage]) -> tuple[AUCSpread, Floats]:
     total = np.bincount(group, share).astype(np.float64)
     part = ratio(share, total[group], 0.0)
     used = part > 0
-    columns = zip(*(AUCSpread.of(fold.variances) for fold in folds), strict=True)
-    auc, variance, pairs, once, often, _ = map(np.concatenate, columns)
+    columns = zip(*(AUCSpread.of(fold.variances)[:5] for fold in folds), strict=True)
+    auc, variance, pairs, once, often = map(np.concatenate, columns)
     varies = used & (variance > 0)
 
     def added(values: Floats, counted: NDArray[np.bool_]) -> Floats:
@@ -251,20 +250,3 @@ def mean_of_averages_interval(
     if (spread.auc[used] == 1.0).all():
         note = f"perfect separation in every group{' and fold' if len(folds) > 1 else ''}"
     return Interval(value, low, high, note)
-
-
-# The worst group -----------------------------------------------------------------------------
-
-
-def worst_interval(variances: Variances, confidence_level: float, method: Method) -> Interval:
-    """Interval of the smallest true AUC of the groups in use.
-
-    It belongs to one group, so lower limits need no adjustment; Bonferroni adjusts upper limits.
-    """
-    tail, used = (1.0 - confidence_level) / 2.0, variances.defined
-    tails, spread = (tail, tail / used.sum()), AUCSpread.of(variances).take(used)
-    if method == "exact":
-        ends = [limits_of_groups(variances, x, method)[i][used] for i, x in enumerate(tails)]
-    else:
-        ends = [spread.limit(i, normal_quantile(x), method) for i, x in enumerate(tails)]
-    return Interval(float(spread.auc.min()), *(float(end.min()) for end in ends))

@@ -10,12 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 from skfedauc import _input
 from skfedauc.counts.moments import ClassRows, Floats
 from skfedauc.inference.quantiles import normal_quantile
-from skfedauc.inference.variances import Extremes, Variances
+from skfedauc.inference.variances import Extremes, Variances, examples_of
 
 NO_VARIATION = "no variation seen: variance bounded"
 Method = Literal["logit", "delong", "exact"]
 # AUCs whose limits are computed at once: their arrays stay in the cache, which halves the time.
-_BLOCK = 1 << 13
+_BLOCK = 1 << 14
 
 
 def check_confidence_level(confidence_level: Any) -> float:
@@ -81,7 +81,7 @@ class AUCSpread(NamedTuple):
     """AUCs with what determines their limits, as in `Variances`; one element for each AUC.
 
     A known AUC has the variance 0. Degrees of freedom are infinite for independent rows, whose
-    quantiles are normal.
+    quantiles are normal. AUCs with the same number in `alike` have the same limits.
     """
 
     auc: Floats
@@ -90,16 +90,20 @@ class AUCSpread(NamedTuple):
     once: Floats
     often: Floats
     degrees_of_freedom: Floats | float = np.inf
+    alike: NDArray[np.intp] | None = None
 
     @classmethod
     def of(cls, variances: Variances) -> AUCSpread:
         """Return what determines the limits of each group's AUC; NaN if undefined."""
         of = variances
-        return cls(of.auc, of.bounded, of.n_pairs, of.once, of.often, of.interval_freedom)
+        alike = of.alike if of.auc.size > _BLOCK else None
+        return cls(of.auc, of.bounded, of.n_pairs, of.once, of.often, of.interval_freedom, alike)
 
     def take(self, which: NDArray[Any] | slice) -> AUCSpread:
         """Return the elements of the selected AUCs."""
-        return AUCSpread(*(part[which] for part in np.broadcast_arrays(*self)))
+        alike = None if self.alike is None else self.alike[which]
+        parts = (part[which] for part in np.broadcast_arrays(*self[:6]))
+        return AUCSpread(*parts)._replace(alike=alike)
 
     def limits(self, deviate: ArrayLike, method: Method = "logit") -> tuple[Floats, Floats]:
         """Return lower and upper limits; `deviate` is a normal quantile, see `quantile`."""
@@ -116,6 +120,9 @@ class AUCSpread(NamedTuple):
         deviate = np.asarray(deviate, np.float64)
         n = self.auc.size
         if n > _BLOCK and deviate.ndim == 0:
+            if self.alike is not None:
+                different = self._replace(alike=None).take(examples_of(self.alike))
+                return different.limit(end, deviate, method)[self.alike]
             blocks = (self.take(slice(i, i + _BLOCK)) for i in range(0, n, _BLOCK))
             return np.concatenate([block.limit(end, deviate, method) for block in blocks])
         quantile = self.quantile(deviate)
@@ -239,13 +246,11 @@ class Spreads(NamedTuple):
 
 def limits_of_groups(variances: Variances, tail: float, method: Method) -> tuple[Floats, Floats]:
     """Return the limits of each AUC, each with error probability `tail`; NaN if undefined."""
+    if method != "exact":
+        return AUCSpread.of(variances).limits(normal_quantile(tail), method)
     low, high = np.full((2, variances.auc.size), np.nan)
     defined = variances.defined
     auc = variances.auc[defined]
-    if method != "exact":
-        spread = AUCSpread.of(variances).take(defined)
-        low[defined], high[defined] = spread.limits(normal_quantile(tail), method)
-        return low, high
     if variances.weighted:
         classes = variances.positives, variances.negatives
         squares = np.sum([1.0 / np.maximum(rows.effective[defined], 1.0) for rows in classes], 0)

@@ -623,17 +623,10 @@ def _is_clear(of: GroupValues, group: int) -> bool:
 
 
 class RateChanges(NamedTuple):
-    """A rate before and after in each group (NaN without rows), and limits of its change.
+    """Limits of a rate's change by group, and both rates for the change of the gap."""
 
-    The p value for no change is 1 if all decisions are equal. `values` has the rates with their
-    variances, for the change of the gap between groups.
-    """
-
-    before: Floats
-    after: Floats
     ci_low: Floats
     ci_high: Floats
-    pvalue: Floats
     values: GroupValues
 
 
@@ -647,10 +640,8 @@ def rate_changes(
     """Return the changes of the share of positive decisions by group.
 
     The interval is Newcombe's method 10 (1998): the Wilson limits of both rates, combined with the
-    correlation phi of the decisions, whose numerator has a continuity correction. The test is
-    McNemar's exact test (1947): without a change, each row with different decisions has either
-    decision with probability one half. With weights, Kish's effective sample sizes replace the
-    numbers of rows.
+    correlation phi of the decisions, whose numerator has a continuity correction. With weights,
+    Kish's effective sample sizes replace the numbers of rows. NaN for groups without rows.
     """
     before, after = decisions
 
@@ -671,10 +662,6 @@ def rate_changes(
     tail = (1.0 - confidence_level) / 2.0
     of_before, of_after = (wilson(share, n_rows, tail) for share in shares)
     change = difference(of_after, of_before, phi)
-    # Each row with different decisions is a trial.
-    changed = before != after
-    trials = ratio(total(weights * changed) ** 2, total(weights**2 * changed), 0.0)
-    pvalue = _binomial_pvalue(trials * ratio(gained, gained + lost, 0.0), trials)
     # Shares of 0 and 1 have a variance of 0. Adding one row of each decision makes the variance
     # positive.
     smoothed = (n_rows * shares + 1.0) / (n_rows + 2.0)
@@ -685,22 +672,4 @@ def rate_changes(
         (both - shares[0] * shares[1]) / n_known,
         np.full(shares.shape, np.inf),
     )
-    pvalue[n_rows == 0] = np.nan
-    return RateChanges(shares[0], shares[1], change.low, change.high, pvalue, values)
-
-
-def _binomial_pvalue(events: Floats, trials: Floats) -> Floats:
-    """Return the two-sided p value for the hypothesis that events have probability one half.
-
-    The tails are incomplete beta functions, which also have values for effective numbers.
-    """
-    from scipy.special import betainc
-
-    pvalue = np.ones(trials.shape)
-    some = trials > 0
-    k, m = events[some], trials[some]
-    # The probability of 0 or more events is 1, and likewise of m or fewer events.
-    at_least = np.where(k > 0, betainc(np.maximum(k, 1e-300), m - k + 1.0, 0.5), 1.0)
-    at_most = np.where(k < m, betainc(np.maximum(m - k, 1e-300), k + 1.0, 0.5), 1.0)
-    pvalue[some] = np.minimum(2.0 * np.minimum(at_least, at_most), 1.0)
-    return pvalue
+    return RateChanges(change.low, change.high, values)

@@ -21,7 +21,7 @@ from skfedauc.counts.moments import Floats, ratio
 from skfedauc.inference.differences import MOST_GROUPS, all_pairs
 from skfedauc.inference.limits import Spreads, limits_of_groups
 from skfedauc.inference.quantiles import normal_quantile
-from skfedauc.inference.variances import Extremes, Variances
+from skfedauc.inference.variances import Extremes, Variances, examples_of, numbered
 from skfedauc.pairs import sum_of_others
 
 # Largest standard deviation of numbers between 0 and 1
@@ -98,12 +98,6 @@ def estimable_aucs(variances: Variances) -> tuple[Floats, Floats, NDArray[np.boo
 
 
 # Restricted maximum likelihood ---------------------------------------------------------------
-
-
-def distinct(y: Floats, v: Floats) -> tuple[Floats, Floats, Floats, NDArray[np.intp]]:
-    """Return the distinct pairs of value and variance, their numbers, and each pair's index."""
-    pairs, place, n = np.unique(y + 1j * v, return_inverse=True, return_counts=True)
-    return pairs.real, pairs.imag, n.astype(np.float64), place
 
 
 def reml(y: Floats, v: Floats, n: Floats | float = 1.0) -> float:
@@ -197,56 +191,70 @@ def ranking(extremes: Extremes, confidence_level: float) -> Ranking:
         low = np.minimum(low, shrunken_aucs(extremes.lowest, confidence_level)[1])
         high = np.maximum(high, shrunken_aucs(extremes.highest, confidence_level)[2])
     ranked = ~np.isnan(auc)
-    observed = extremes.given.auc[ranked]
-    rank = 1 + observed.size - np.searchsorted(np.sort(observed), observed, side="right")
-    spreads = Spreads.of(extremes).take(ranked)
-    n_larger, n_smaller = n_clearly_different(spreads, confidence_level)
-    ranks = rank.astype(np.int64), 1 + n_larger, observed.size - n_smaller
-    may_be_worst = may_be_smallest(spreads, confidence_level)
-    return Ranking(auc, low, high, reliability, ranked, *ranks, may_be_worst)
+    # Groups that are alike in all extremes are compared once.
+    ends = extremes if extremes.is_binned else extremes[:1]
+    place = numbered(*(end.alike[ranked] for end in ends))
+    example, n = np.flatnonzero(ranked)[examples_of(place)], np.bincount(place)
+    observed, spreads = extremes.given.auc[example], Spreads.of(extremes).take(example)
+    n_larger, n_smaller = n_clearly_different(spreads, n, confidence_level)
+    may_be_worst = may_be_smallest(spreads, n, confidence_level)
+    return Ranking(
+        *(auc, low, high, reliability),
+        ranked,
+        rank=1 + _n_above(observed, n, observed)[place],
+        rank_low=1 + n_larger[place],
+        rank_high=(n.sum() - n_smaller)[place],
+        may_be_worst=may_be_worst[place],
+    )
 
 
-def n_clearly_different(
-    spreads: Spreads, confidence_level: float
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return, for each group, the numbers of groups with a clearly larger or smaller true AUC.
+def _n_above(values: Floats, n: Ints, limits: Floats) -> Ints:
+    """Return how many groups have a value above each limit; each value is that of `n` groups."""
+    order = np.argsort(values)
+    up_to = np.append(0, np.cumsum(n[order]))
+    found: Ints = up_to[-1] - up_to[np.searchsorted(values[order], limits, side="right")]
+    return found
 
+
+def n_clearly_different(spreads: Spreads, n: Ints, confidence_level: float) -> tuple[Ints, Ints]:
+    """Return the numbers of groups with a clearly larger or smaller true AUC than each AUC.
+
+    Each AUC is that of `n` groups.
     A difference is clear if its simultaneous interval, as in `compare_pairs`, excludes 0. Above
     `MOST_GROUPS` groups, a difference is clear if the simultaneous intervals of the two AUCs do not
     overlap.
     """
-    n_groups = spreads.lowest.auc.size
-    n_larger, n_smaller = np.zeros((2, n_groups), np.int64)
+    n_groups = int(n.sum())
+    n_larger, n_smaller = np.zeros((2, n.size), np.int64)
     if n_groups < 2:
         return n_larger, n_smaller
     deviate = all_pairs(1.0 - confidence_level, n_groups).deviate
     low, high = spreads.limits(deviate)
     if n_groups > MOST_GROUPS:
-        n_larger += n_groups - np.searchsorted(np.sort(low), high, side="right")
-        n_smaller += np.searchsorted(np.sort(high), low, side="left")
-        return n_larger, n_smaller
+        return _n_above(low, n, high), _n_above(-high, n, -low)
     lowest, highest = spreads.lowest.auc, spreads.highest.auc
-    for start in range(0, n_groups, 256):
+    for start in range(0, n.size, 256):
         here = slice(start, start + 256)
         # Row g, column h: True if the AUC of group g is clearly larger than the AUC of group h. No
         # AUC is larger than itself.
         is_larger = _exceeds((lowest - low)[here], lowest[here], highest, high - highest)
-        n_smaller[here] = is_larger.sum(axis=1)
-        n_larger += is_larger.sum(axis=0)
+        n_smaller[here] = is_larger @ n
+        n_larger += n[here] @ is_larger
     return n_larger, n_smaller
 
 
-def may_be_smallest(spreads: Spreads, confidence_level: float) -> NDArray[np.bool_]:
+def may_be_smallest(spreads: Spreads, n: Ints, confidence_level: float) -> NDArray[np.bool_]:
     """Return a set that contains the group with the smallest true AUC (Gupta 1965).
 
     Only the k - 1 comparisons of the worst group itself can rule it out. Their correlations are
-    positive, so Sidak's quantile for k - 1 comparisons is an upper bound. Each group is compared
-    with the 256 groups whose upper limits are smallest; more could only rule out further groups.
+    positive, so Sidak's quantile for k - 1 comparisons is an upper bound. Each AUC, that of `n`
+    groups, is compared with the 256 AUCs whose upper limits are smallest; more could only rule out
+    further groups.
     """
     lowest, highest = spreads.lowest.auc, spreads.highest.auc
-    if lowest.size < 2:
-        return np.ones(lowest.size, np.bool_)
-    tail = -np.expm1(np.log(confidence_level) / (lowest.size - 1))
+    if n.sum() < 2:
+        return np.ones(n.size, np.bool_)
+    tail = -np.expm1(np.log(confidence_level) / (n.sum() - 1))
     deviate = normal_quantile(min(float(tail), 0.5))
     low, high = spreads.limits(deviate)
     last = min(_MOST_OTHERS, high.size) - 1
@@ -302,7 +310,9 @@ def shrunken_aucs(variances: Variances, confidence_level: float) -> Floats:
         found[:, kept] = auc, low[kept], high[kept], np.ones(auc.size)
         return found
     variance = np.maximum(variance, _without_variation(variances)[kept])
-    auc, variance, n, place = distinct(auc, variance)
+    place = numbered(auc, variance)
+    example, n = examples_of(place), np.bincount(place).astype(np.float64)
+    auc, variance = auc[example], variance[example]
     estimate, reliability, *_ = empirical_bayes(auc, variance, n)
     low, high = posterior_limits(auc, variance, confidence_level, n)
     # At a low confidence level, the estimate can be outside of the limits.

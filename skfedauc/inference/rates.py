@@ -132,21 +132,10 @@ def difference(one: Limits, other: Limits, correlation: Floats | None = None) ->
     return Limits(value, np.maximum(value - below, -1.0), np.minimum(value + above, 1.0))
 
 
-def ratio(one: Limits, other: Limits, correlation: Floats | None = None) -> Limits:
-    """Return the ratio between two estimates above or at 0, with limits (Donner and Zou 2012).
+def lower_limit_of_ratio(one: Limits, other: Limits, correlation: Floats | None = None) -> Floats:
+    """Return the lower limit of a ratio between two estimates of at least 0 (Donner and Zou 2012).
 
-    The ratio is undefined (NaN) if the denominator is 0; the upper limit is infinite if the lower
-    denominator's limit is 0.
-    """
-    with np.errstate(divide="ignore", invalid="ignore"):
-        value = np.where(other.value > 0.0, one.value / other.value, np.nan)
-        high = 1.0 / _lower_limit_of_ratio(other, one, correlation)
-    return Limits(value, _lower_limit_of_ratio(one, other, correlation), high)
-
-
-def _lower_limit_of_ratio(one: Limits, other: Limits, correlation: Floats | None = None) -> Floats:
-    """Return the lower limit of a ratio; the upper limit is the reciprocal with exchanged roles.
-
+    The upper limit is the reciprocal with exchanged roles, or infinite if that is 1 / 0.
     The usual form, ``(a b - sqrt((a b)**2 - l (2 a - l) u (2 b - u))) / (u (2 b - u))``, is 0 / 0
     if ``u = 2 b``; expanding the fraction avoids this. With the correlation r of the estimates,
     ``a b - r (a - l) (u - b)`` replaces ``a b``.
@@ -268,7 +257,7 @@ def _extreme_ratios(
         here = slice(start, start + _GROUPS_AT_ONCE)
         of_pairs = None if correlation is None else correlation[here]
         own_limits = Limits(*(part[here, None] for part in lowest))
-        found = _lower_limit_of_ratio(own_limits, highest, of_pairs)
+        found = lower_limit_of_ratio(own_limits, highest, of_pairs)
         # Omit the ratio of a group to itself.
         own = np.eye(found.shape[0], n_groups, start, dtype=bool)
         smallest = min(smallest, float(found.min(where=~own, initial=np.inf)))

@@ -22,7 +22,7 @@ rows, the variance was 24 % too small.
 from __future__ import annotations
 
 import dataclasses
-import math
+import functools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -103,25 +103,8 @@ class PairMoments(NamedTuple):
 
     def variance(self, m: float, n: float) -> float:
         """Variance of the AUC with m positives and n negatives."""
-        return self.covariance(m, n, 1.0)
-
-    def covariance(self, m: float, n: float, same: float) -> float:
-        """Covariance between two models' AUCs if a share `same` of rows has equal scores.
-
-        Two comparisons correlate if they share a row with the same score in both models.
-        """
-        of_a_negative = same * (m - same) * self.same_negative
-        of_a_positive = same * (n - same) * self.same_positive
-        return (same**2 * self.pair + of_a_negative + of_a_positive) / (m * n)
-
-    def share_of_same_scores(self, m: float, n: float, correlation: float) -> float:
-        """Share of rows with equal scores that gives two models' AUCs this correlation."""
-        squared = self.pair - self.same_negative - self.same_positive
-        linear = m * self.same_negative + n * self.same_positive
-        wanted = correlation * self.variance(m, n) * m * n
-        # Return the root of squared * x^2 + linear * x = wanted between 0 and 1, without
-        # cancellation.
-        return 2 * wanted / (linear + math.sqrt(linear**2 + 4 * squared * wanted))
+        shared = (m - 1.0) * self.same_negative + (n - 1.0) * self.same_positive
+        return (self.pair + shared) / (m * n)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -177,6 +160,15 @@ class Variances:
     weighted: bool
     shared_moments: PairMoments
     clusters: Clusters | None = None
+
+    @functools.cached_property
+    def alike(self) -> Numbers:
+        """Numbers of the groups; groups with the same AUC, sizes and variances share one.
+
+        Limits are computed once for such groups: of 100,000 groups of ten rows, 12,000 differ.
+        """
+        columns = self.auc, self.bounded, self.shared, self.n_pairs, self.once, self.often
+        return numbered(*columns, self.interval_freedom)
 
     def with_known(self, auc: Floats, defined: NDArray[np.bool_]) -> Variances:
         """Return these variances with numbers for undefined AUCs, which have no error."""
@@ -241,6 +233,29 @@ class Variances:
         share = self.positives.weight / self.positives.weight.sum()
         share = (share + self.negatives.weight / self.negatives.weight.sum()) / 2.0
         return max(1.0 / float((share**2).sum()) - 1.0, 1.0)
+
+
+def numbered(*columns: NDArray[Any]) -> Numbers:
+    """Number the elements of 64-bit columns; elements that are equal in all columns share one."""
+    import pandas as pd
+
+    bits = [np.ascontiguousarray(column).view(np.uint64) for column in columns]
+    key = np.zeros_like(bits[0])
+    for column in bits:
+        key = (key ^ column) * np.uint64(0x9E3779B97F4A7C15)
+        key ^= key >> np.uint64(32)
+    found = np.asarray(pd.factorize(key)[0])
+    # Equal keys of elements that differ are next to impossible; then number all elements.
+    example = examples_of(found)[found]
+    is_same = all(np.array_equal(column, column[example]) for column in bits)
+    return found if is_same else np.arange(key.size)
+
+
+def examples_of(numbers: Numbers) -> Numbers:
+    """Return the index of an element with each number; unused numbers have an arbitrary one."""
+    found = np.zeros(numbers.max(initial=-1) + 1, np.intp)
+    found[numbers] = np.arange(numbers.size)
+    return found
 
 
 class Extremes(NamedTuple):

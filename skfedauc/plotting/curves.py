@@ -401,12 +401,13 @@ class ReliabilityDisplay(ReportDisplay):
     @classmethod
     def _of_estimator(cls, estimator: Any, X: Any, y: Any, **settings: Any) -> GroupAUC:
         """Return the report of the probabilities; warn if another method gives other AUCs."""
-        method, pos_label = settings.pop("response_method"), settings.pop("pos_label")
+        method, pos_label = (settings.pop(name, None) for name in ("response_method", "pos_label"))
         _input.check_groups_given(settings["groups"])
         if method is None and not hasattr(estimator, "predict_proba"):
             method = "predict_proba"  # which the estimator lacks, as the error says
         rows = {"y_true": y, "groups": _input.groups_of_rows(settings["groups"], X)}
-        rows |= {name: settings[name] for name in ("sample_weight", "missing")}
+        given = settings.keys() & {"sample_weight", "missing"}
+        rows |= {name: settings[name] for name in given}
         found = responses_of(estimator, X, method, pos_label, rows, mend=_TWO_ORDERS)
         return GroupAUC.from_estimator(found.probabilities, X, y, **settings)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from typing import (
@@ -22,6 +23,7 @@ from numpy.typing import NDArray
 from skfedauc import _input, _words
 from skfedauc.counts import left_out
 from skfedauc.inference.limits import Method
+from skfedauc.measures import Measure
 from skfedauc.report import GroupAUC, MulticlassGroupAUC, StatisticName, Undefined, estimates_of
 
 if TYPE_CHECKING:
@@ -416,6 +418,25 @@ class Drawing(TypedDict, total=False):
     threshold: float | None
 
 
+class RowsAndDrawing(Drawing, total=False):
+    """Options of `GroupAUC.from_predictions`, and of displays."""
+
+    sample_weight: Any
+    pos_label: Any
+    clusters: Any
+    undefined: Undefined
+    missing: _input.Missing
+    min_per_class: int
+    measure: Measure
+    n_jobs: int | None
+
+
+class EstimatorAndDrawing(RowsAndDrawing, total=False):
+    """Options of `GroupAUC.from_estimator`, and of displays."""
+
+    response_method: str | tuple[str, ...] | None
+
+
 class ReportDisplay:
     """Base class for displays of a `GroupAUC`.
 
@@ -487,14 +508,8 @@ class ReportDisplay:
         y_score: Any,
         *,
         groups: Any,
-        sample_weight: Any = None,
-        pos_label: Any = None,
-        clusters: Any = None,
-        undefined: Undefined = "skip",
-        missing: _input.Missing = "raise",
-        min_per_class: int = 1,
         ax: Axes | None = None,
-        **drawing: Unpack[Drawing],
+        **options: Unpack[RowsAndDrawing],
     ) -> Self:
         """Draw labels and scores: `GroupAUC.from_predictions`, then `from_report`.
 
@@ -502,18 +517,11 @@ class ReportDisplay:
         ----------
         y_true, y_score, groups : array-like
             The rows' labels, scores and groups, as in `GroupAUC.from_predictions`.
-        sample_weight, pos_label, clusters : object, default=None
-            As in `GroupAUC.from_predictions`.
-        undefined : {"skip", "ignore", "raise"} or float, default="skip"
-            How to treat groups that lack a class; see `GroupAUC`.
-        missing : {"raise", "drop", "group"}, default="raise"
-            How to treat rows without a group label; see `ScoreCounts.from_predictions`.
-        min_per_class : int, default=1
-            Draw only groups with at least this many positives and negatives; see `GroupAUC`.
         ax : matplotlib Axes, default=None
             Axes to draw on; None makes a new figure.
-        **drawing : dict
-            The display's options: the other arguments of the class.
+        **options : dict
+            Options of `GroupAUC.from_predictions`, such as ``sample_weight`` and ``missing``, and
+            of the display, such as ``max_groups``.
 
         Returns
         -------
@@ -526,17 +534,8 @@ class ReportDisplay:
             If matplotlib is missing, or an argument is not as described.
         """
         check_matplotlib(f"{cls.__name__}.from_predictions")
-        report = GroupAUC.from_predictions(
-            y_true,
-            y_score,
-            groups=groups,
-            sample_weight=sample_weight,
-            pos_label=pos_label,
-            undefined=undefined,
-            missing=missing,
-            min_per_class=min_per_class,
-            clusters=clusters,
-        )
+        settings, drawing = cls._divided(GroupAUC.from_predictions, options)
+        report = GroupAUC.from_predictions(y_true, y_score, groups=groups, **settings)
         return cls.from_report(report, ax=ax, **drawing)
 
     @classmethod
@@ -547,15 +546,8 @@ class ReportDisplay:
         y: Any,
         *,
         groups: Any,
-        sample_weight: Any = None,
-        pos_label: Any = None,
-        response_method: str | tuple[str, ...] | None = None,
-        clusters: Any = None,
-        undefined: Undefined = "skip",
-        missing: _input.Missing = "raise",
-        min_per_class: int = 1,
         ax: Axes | None = None,
-        **drawing: Unpack[Drawing],
+        **options: Unpack[EstimatorAndDrawing],
     ) -> Self:
         """Draw a fitted estimator: `GroupAUC.from_estimator`, then `from_report`.
 
@@ -563,18 +555,11 @@ class ReportDisplay:
         ----------
         estimator, X, y, groups : object
             Fitted estimator and rows, as in `GroupAUC.from_estimator`.
-        sample_weight, pos_label, response_method, clusters : object, default=None
-            As in `GroupAUC.from_estimator`; `ReliabilityDisplay` draws probabilities by default.
-        undefined : {"skip", "ignore", "raise"} or float, default="skip"
-            How to treat groups that lack a class; see `GroupAUC`.
-        missing : {"raise", "drop", "group"}, default="raise"
-            How to treat rows without a group label; see `ScoreCounts.from_predictions`.
-        min_per_class : int, default=1
-            Draw only groups with at least this many positives and negatives; see `GroupAUC`.
         ax : matplotlib Axes, default=None
             Axes to draw on; None makes a new figure.
-        **drawing : dict
-            The display's options: the other arguments of the class.
+        **options : dict
+            Options of `GroupAUC.from_estimator`, such as ``response_method``, and of the display,
+            such as ``max_groups``. `ReliabilityDisplay` draws probabilities by default.
 
         Returns
         -------
@@ -587,19 +572,8 @@ class ReportDisplay:
             If matplotlib is missing, or an argument is not as described.
         """
         check_matplotlib(f"{cls.__name__}.from_estimator")
-        report = cls._of_estimator(
-            estimator,
-            X,
-            y,
-            groups=groups,
-            sample_weight=sample_weight,
-            pos_label=pos_label,
-            response_method=response_method,
-            clusters=clusters,
-            undefined=undefined,
-            missing=missing,
-            min_per_class=min_per_class,
-        )
+        settings, drawing = cls._divided(GroupAUC.from_estimator, options)
+        report = cls._of_estimator(estimator, X, y, groups=groups, **settings)
         return cls.from_report(report, ax=ax, **drawing)
 
     def plot(self, ax: Axes | None = None) -> Self:
@@ -620,6 +594,20 @@ class ReportDisplay:
         check_matplotlib(f"{type(self).__name__}.plot")
         self._plot(check_axes(ax))
         return self
+
+    @classmethod
+    def _divided(
+        cls, constructor: Callable[..., GroupAUC], options: Mapping[str, Any]
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return the options of the report's constructor, and those of the display."""
+        of_display = inspect.signature(cls).parameters
+        drawing = {name: value for name, value in options.items() if name in of_display}
+        settings = {name: value for name, value in options.items() if name not in of_display}
+        for name in settings.keys() - inspect.signature(constructor).parameters:
+            raise TypeError(
+                f"{cls.__name__}.{constructor.__name__} got an unexpected keyword argument {name!r}"
+            )
+        return settings, drawing
 
     @classmethod
     def _of_estimator(cls, estimator: Any, X: Any, y: Any, **settings: Any) -> GroupAUC:

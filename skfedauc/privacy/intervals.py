@@ -1,26 +1,25 @@
 """AUCs of counts with noise for differential privacy, with their intervals and tables.
 
-A group has the counts p of positives and n of negatives by bin, with noise, and the sums P and N of
-these counts. The number of concordant pairs [3]_ is ``U = sum_bc p_b M_bc n_c``. Here ``M_bc`` is 1
-if bin b is above bin c and 0 if bin b is below bin c. ``M_bb`` is the share of concordant pairs
-within bin b. The estimate of the AUC is ``A = U / (P N)``. The noise of different counts is
-independent and has the mean 0, so U and P N are unbiased. Negative counts stay negative, because
-setting these counts to 0 would bias the counts of all empty bins upwards.
+A group has the counts p of positives and n of negatives by bin, with noise, and their sums P and N.
+The number of concordant pairs [3]_ is ``U = sum_bc p_b M_bc n_c``, where ``M_bc`` is 1 if bin b is
+above bin c, 0 if it is below, and ``M_bb`` the share of concordant pairs within bin b. The estimate
+of the AUC is ``A = U / (P N)``. The noise of different counts is independent and has the mean 0, so
+U and P N are unbiased. Negative counts stay negative: setting them to 0 would bias the counts of
+all empty bins upwards.
 
 Noise. For a true AUC A, ``W(A) = U - A P N = sum_bc p_b K_bc n_c`` with ``K = M - A`` has the mean
-0. If the noise of each count has the variance v, the variance of W(A) due to noise is ``v (|K n|^2
-+ |K'p|^2) + v^2 |K|^2`` with the counts before the noise. With the counts after the noise, the
-expectation of ``v (|K n|^2 + |K'p|^2)`` is this variance plus ``v^2 |K|^2``. This sum is between
-once and twice the variance. The estimate ``v (|K n|^2 + |K'p|^2)`` is a polynomial of degree 2 in
-A. The limits due to noise are the AUCs A at which ``W(A)^2`` equals a squared quantile times the
-polynomial. Fieller's theorem [1]_ gives such limits for a ratio whose denominator has noise.
+0. If the noise of each count has the variance v, that of W(A) due to noise is ``v (|K n|^2 +
+|K'p|^2) + v^2 |K|^2`` with the counts before the noise. The estimate ``v (|K n|^2 + |K'p|^2)`` with
+the counts after the noise is, on average, between once and twice this variance, and a polynomial of
+degree 2 in A. The limits due to noise are the AUCs A at which ``W(A)^2`` equals a squared quantile
+times the polynomial: Fieller's limits [1]_ of a ratio whose denominator has noise.
 
 Sampling. DeLong's variance [2]_ is the sum over both classes of the variance of the placement
 values divided by the row count. The noise inflates the squared placement value of each
-positive in bin b by ``v sum_c K_bc^2 / N^2``. The estimate subtracts this term.
+positive in bin b by ``v sum_c K_bc^2 / N^2``, which the estimate subtracts.
 
-Noise and sampling. The errors due to noise and to sampling are independent. The distance from the
-estimate to a limit is therefore the root of the sum of the two squared distances [4]_.
+Noise and sampling. Both errors are independent, so the distance from the estimate to a limit is the
+root of the sum of the two squared distances [4]_.
 
 Bins. An interval also covers the unknown order of the scores within each bin: the lower limit is
 one of the smallest AUC that the bins permit, and the upper limit one of the largest.
@@ -41,7 +40,6 @@ References
 
 from __future__ import annotations
 
-import functools
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -71,34 +69,23 @@ class NoisyCounts(NamedTuple):
     variance: Floats
 
     @property
-    def n_bins(self) -> int:
-        """Bin count."""
-        return int(self.positives.shape[-1])
+    def n_rows(self) -> tuple[Floats, Floats]:
+        """Numbers of negatives and positives by group, with noise."""
+        return self.negatives.sum(axis=-1), self.positives.sum(axis=-1)
 
     @property
     def total_error(self) -> Floats:
         """Standard error of the number of rows in each class, due to noise."""
-        return np.sqrt(self.n_bins * self.variance)
+        error: Floats = np.sqrt(self.positives.shape[-1] * self.variance)
+        return error
 
     @property
     def has_signal(self) -> NDArray[np.bool_]:
         """Whether each group has enough rows in both classes to exceed the noise."""
-        least = LEAST_SIGNAL * self.total_error
-        enough: NDArray[np.bool_] = np.minimum(self.n_positives, self.n_negatives) > least
+        smaller = np.minimum(*self.n_rows)
         # Without noise, a class still needs a row.
-        return enough & (np.minimum(self.n_positives, self.n_negatives) >= 0.5)
-
-    @property
-    def n_positives(self) -> Floats:
-        """Number of positives with noise."""
-        total: Floats = self.positives.sum(axis=-1)
-        return total
-
-    @property
-    def n_negatives(self) -> Floats:
-        """Number of negatives with noise."""
-        total: Floats = self.negatives.sum(axis=-1)
-        return total
+        found: NDArray[np.bool_] = (smaller > LEAST_SIGNAL * self.total_error) & (smaller >= 0.5)
+        return found
 
     def take(self, which: NDArray[np.bool_]) -> NoisyCounts:
         """Return the selected groups."""
@@ -120,8 +107,8 @@ class NoisyPairs:
 
     def __init__(self, counts: NoisyCounts, ties: Floats) -> None:
         p, n = counts.positives, counts.negatives
-        self.positives, self.negatives = counts.n_positives, counts.n_negatives
-        variance, n_bins = counts.variance, counts.n_bins
+        self.negatives, self.positives = counts.n_rows
+        variance, n_bins = counts.variance, p.shape[-1]
         # Negatives below the positives of each bin, M n, and positives above the negatives, M'p
         below = np.cumsum(n, axis=-1) - (1.0 - ties) * n
         above = self.positives[..., None] - np.cumsum(p, axis=-1) + ties * p
@@ -162,12 +149,7 @@ class NoisyPairs:
         return found
 
     def reach(self, end: int, deviate: float) -> Floats:
-        """Return the distance from each AUC to the limit towards `end`, 0 or 1."""
-        distances = self._reach_of_sampling(end, deviate), self._reach_of_noise(end, deviate)
-        found: Floats = np.hypot(*distances)
-        return found
-
-    def _reach_of_sampling(self, end: int, deviate: float) -> Floats:
+        """Return the distance from each AUC to the limit towards `end`, 0 or 1; can be infinite."""
         auc, once = np.clip(self.auc, 0.0, 1.0), 1.0 / (self.positives * self.negatives)
         spread = AUCSpread(
             auc,
@@ -176,37 +158,35 @@ class NoisyPairs:
             once,
             once * np.maximum((self.positives + self.negatives) / 2.0 - 1.0, 0.0),
         )
-        found: Floats = np.abs(spread.limits(deviate)[end] - auc)
-        return found
-
-    def _reach_of_noise(self, end: int, deviate: float) -> Floats:
-        """Return the distance to the limit by Fieller's theorem; the distance can be infinite."""
+        of_sampling = np.abs(spread.limits(deviate)[end] - auc)
+        # Fieller's limits: (1 - sums) A^2 - 2 (auc - products) A + (auc^2 - squares) = 0
         squares, products, sums = (deviate**2 * part for part in self._noise)
-        # (1 - sums) A^2 - 2 (auc - products) A + (auc^2 - squares) = 0
         first, half, last = 1.0 - sums, self.auc - products, self.auc**2 - squares
         root = np.sqrt(np.maximum(half**2 - first * last, 0.0))
         with np.errstate(divide="ignore", invalid="ignore"):
             limit = (half + (root if end else -root)) / first
-        found: Floats = np.where(first > 0.0, np.abs(limit - self.auc), np.inf)
+        of_noise = np.where(first > 0.0, np.abs(limit - self.auc), np.inf)
+        found: Floats = np.hypot(of_sampling, of_noise)
         return found
 
 
-AVERAGES = ("macro", "samples", "positives", "negatives", "within")
-
-
 class Estimate(NamedTuple):
-    """Estimate or estimates, with interval, and standard errors due to sampling and to noise.
+    """Estimates with intervals, and standard errors due to sampling and to noise.
 
     `bin_width` is the estimated difference of the largest and the smallest value that the bins
     permit.
     """
 
-    value: float | Floats
-    low: float | Floats
-    high: float | Floats
-    se_sampling: float | Floats
-    se_noise: float | Floats
-    bin_width: float | Floats
+    value: Floats
+    ci_low: Floats
+    ci_high: Floats
+    se_sampling: Floats
+    se_noise: Floats
+    bin_width: Floats
+
+
+AVERAGES = ("macro", "samples", "positives", "negatives", "within")
+_UNDEFINED = Estimate(*[np.full(1, np.nan)] * 6)
 
 
 class NoisyAUCs:
@@ -216,16 +196,15 @@ class NoisyAUCs:
     """
 
     def __init__(self, counts: NoisyCounts, is_point: NDArray[np.bool_]) -> None:
-        self._variance, self._n_bins = counts.variance, counts.n_bins
+        self._variance, self._n_bins = counts.variance, is_point.size
         self.middle = NoisyPairs(counts, np.full(is_point.shape, 0.5))
         self._ends = tuple(NoisyPairs(counts, np.where(is_point, 0.5, end)) for end in (0.0, 1.0))
 
-    def limits(self, end: int, deviate: float) -> tuple[Floats, Floats]:
+    def _limits(self, end: int, deviate: float) -> tuple[Floats, Floats]:
         """Return AUCs and the distances to their limits towards `end`, 0 or 1.
 
-        The method computes the limits of the estimate and the extreme AUC that the bins
-        permit, and returns the limit closer to `end`. Noise can move the smallest AUC that the bins
-        permit above the estimate. The lower limit is then the limit of the estimate.
+        Of the estimate and the extreme AUC that the bins permit, it is the one whose limit is
+        further out: noise can move the extreme AUC to the other side of the estimate.
         """
         sign = 1.0 if end else -1.0
         pairs = [self.middle, self._ends[end]]
@@ -235,52 +214,45 @@ class NoisyAUCs:
         which = further, np.arange(further.size)
         return auc[which], reach[which]
 
-    def of_groups(self, tail: float) -> Estimate:
-        """Return the AUC of each group with limits of error probability `tail`."""
-        deviate = normal_quantile(tail)
-        (low, down), (high, up) = (self.limits(end, deviate) for end in (0, 1))
-        return Estimate(
-            _clipped(self.middle.auc),
-            _clipped(low - down),
-            _clipped(high + up),
-            np.sqrt(self.middle.sampling),
-            np.sqrt(self.middle.noise),
-            np.maximum(self._ends[1].auc - self._ends[0].auc, 0.0),
-        )
+    def estimate(self, name: str | None, tail: float) -> Estimate:
+        """Return an average of the group AUCs, of shape (1,), or without a name each group's AUC.
 
-    def average(self, name: str, tail: float) -> Estimate:
-        """Return an average of the group AUCs.
-
-        The noise of a weight changes the average, to first order, in proportion to the difference
-        between the group AUC and the average.
+        `tail` is the error rate of each limit. The noise of a weight changes the average, to first
+        order, in proportion to the difference between the group AUC and the average.
         """
+
+        def total(values: Floats) -> Floats:
+            found: Floats = values if name is None else values.sum(keepdims=True)
+            return found
+
         deviate, middle = normal_quantile(tail), self.middle
         weights, by_positives, by_negatives = _weights(name, middle.positives, middle.negatives)
-        share = weights / weights.sum()
-        value = float((share * middle.auc).sum())
+        share = weights / total(weights)
+        value = total(share * middle.auc)
         # First-order effect of the weight of a group on the average
-        gap = (middle.auc - value) / weights.sum()
+        gap = (middle.auc - value) / total(weights)
         by_positives, by_negatives = by_positives * gap, by_negatives * gap
         of_weights = self._variance * self._n_bins * (by_positives**2 + by_negatives**2)
         once = share / (middle.positives * middle.negatives)
         of_weights += 2.0 * once * by_positives * middle.noise_of_positives
         of_weights += 2.0 * once * by_negatives * middle.noise_of_negatives
         # Below 0 if the noise of weights and the noise of AUCs cancel out
-        extra = float(of_weights.sum())
-        limits = []
-        for end in (0, 1):
-            auc, reach = self.limits(end, deviate)
-            squared = float(((share * reach) ** 2).sum()) + deviate**2 * extra
-            distance = np.sqrt(max(squared, 0.0))
-            limits.append(float((share * auc).sum()) + (distance if end else -distance))
-        smallest, largest = (float((share * part.auc).sum()) for part in self._ends)
+        extra = total(of_weights)
+        (low, down), (high, up) = (
+            (
+                total(share * auc),
+                np.sqrt(np.maximum(total((share * reach) ** 2) + deviate**2 * extra, 0.0)),
+            )
+            for auc, reach in (self._limits(end, deviate) for end in (0, 1))
+        )
+        smallest, largest = (total(share * part.auc) for part in self._ends)
         return Estimate(
-            float(_clipped(value)),
-            float(_clipped(limits[0])),
-            float(_clipped(limits[1])),
-            float(np.sqrt((share**2 * middle.sampling).sum())),
-            float(np.sqrt(max((share**2 * middle.noise).sum() + extra, 0.0))),
-            max(largest - smallest, 0.0),
+            np.clip(value, 0.0, 1.0),
+            np.clip(low - down, 0.0, 1.0),
+            np.clip(high + up, 0.0, 1.0),
+            np.sqrt(total(share**2 * middle.sampling)),
+            np.sqrt(np.maximum(total(share**2 * middle.noise) + extra, 0.0)),
+            np.maximum(largest - smallest, 0.0),
         )
 
     def difference(self, tail: float) -> Estimate:
@@ -290,114 +262,89 @@ class NoisyAUCs:
         simultaneously with probability ``1 - 2 tail``. The largest true difference is then between
         the largest lower limit and the largest upper limit.
         """
-        auc = _clipped(self.middle.auc)
-        n_pairs = auc.size * (auc.size - 1)
-        deviate = normal_quantile(2.0 * tail / n_pairs)
-        (low, down), (high, up) = (self.limits(end, deviate) for end in (0, 1))
+        auc = np.clip(self.middle.auc, 0.0, 1.0)
+        deviate = normal_quantile(2.0 * tail / (auc.size * (auc.size - 1)))
+        (low, down), (high, up) = (self._limits(end, deviate) for end in (0, 1))
         # Entry (i, j): lower limit of the difference, AUC of group i minus AUC of group j
         least = low[:, None] - high - np.hypot(down[:, None], up)
         np.fill_diagonal(least, np.nan)
-        return Estimate(
-            float(np.ptp(auc)),
-            float(_clipped(np.nanmax(least))),
-            float(_clipped(-np.nanmin(least))),
-            np.nan,
-            np.nan,
-            np.nan,
-        )
+        ends = np.clip([np.nanmax(least), -np.nanmin(least)], 0.0, 1.0)
+        value = np.array([np.ptp(auc)])
+        return _UNDEFINED._replace(value=value, ci_low=ends[:1], ci_high=ends[1:])
 
 
-def _clipped(values: float | Floats) -> Floats:
-    """Return the values, clipped to the range from 0 to 1."""
-    found: Floats = np.clip(values, 0.0, 1.0)
-    return found
-
-
-def _weights(name: str, positives: Floats, negatives: Floats) -> tuple[Floats, Floats, Floats]:
+def _weights(
+    name: str | None, positives: Floats, negatives: Floats
+) -> tuple[Floats, Floats, Floats]:
     """Return the weights of an average, and their derivatives by positives and by negatives."""
     one, zero = np.ones_like(positives), np.zeros_like(positives)
     return {
-        "macro": (one, zero, zero),
         "samples": (positives + negatives, one, one),
         "positives": (positives, one, zero),
         "negatives": (negatives, zero, one),
         "within": (positives * negatives, negatives, positives),
-    }[name]
+    }.get(name or "", (one, zero, zero))
 
 
-_UNDEFINED = Estimate(*[np.nan] * 6)
-_COLUMNS = ("ci_low", "ci_high", "se_sampling", "se_noise", "bin_width")
+# Tables ------------------------------------------------------------------------------------------
 
 
-class IntervalTables:
-    """Tables of `PrivateCounts.confidence_intervals`."""
+def interval_table(state: State, of: str, tail: float) -> pd.DataFrame:
+    """Return the table of `PrivateCounts.confidence_intervals`; `tail` is each limit's error."""
+    noisy = NoisyCounts(
+        state.negatives.astype(np.float64), state.positives.astype(np.float64), state.variance
+    )
+    low, high = state.bins.ranges_of(np.arange(state.negatives.shape[1]))
+    aucs = NoisyAUCs(noisy.take(noisy.has_signal), low == high)
+    if of == "groups":
+        return _by_group(state, noisy, aucs, tail)
+    return _by_statistic(noisy, aucs, low == high, tail)
 
-    def __init__(self, state: State) -> None:
-        self._state = state
-        self._noisy = NoisyCounts(
-            state.negatives.astype(np.float64), state.positives.astype(np.float64), state.variance
+
+def _by_group(state: State, noisy: NoisyCounts, aucs: NoisyAUCs, tail: float) -> pd.DataFrame:
+    import pandas as pd
+
+    found = np.full((len(Estimate._fields), len(state.negatives)), np.nan)
+    found[:, noisy.has_signal] = aucs.estimate(None, tail)
+    return pd.DataFrame(
+        {
+            **dict(zip(("auc", *Estimate._fields[1:]), found, strict=True)),
+            "n_positives": state.positives.sum(axis=1),
+            "n_negatives": state.negatives.sum(axis=1),
+            "note": _notes(noisy),
+        },
+        index=_index_of(state),
+    )
+
+
+def _by_statistic(
+    noisy: NoisyCounts, aucs: NoisyAUCs, is_point: NDArray[np.bool_], tail: float
+) -> pd.DataFrame:
+    import pandas as pd
+
+    all_rows = noisy.pooled()
+    (note,) = _notes(all_rows)
+    pooled = _UNDEFINED if note else NoisyAUCs(all_rows, is_point).estimate(None, tail)
+    rows = {"pooled": (pooled, note)}
+    n_groups, n_used = noisy.variance.size, int(noisy.has_signal.sum())
+    note = ""
+    if not n_used:
+        note = "the noise dominates in every group"
+    elif n_used < n_groups:
+        note = (
+            f"without {n_groups - n_used:,} of {counted(n_groups, 'group')}, in which the noise "
+            "dominates"
         )
-        low, high = state.bins.ranges_of(np.arange(self._noisy.n_bins))
-        self._is_point: NDArray[np.bool_] = low == high
-
-    @functools.cached_property
-    def _aucs(self) -> NoisyAUCs:
-        """Return group AUCs without dominating noise."""
-        return NoisyAUCs(self._noisy.take(self._noisy.has_signal), self._is_point)
-
-    def by_group(self, tail: float) -> pd.DataFrame:
-        """Return limits of each group's AUC; `tail` is the error rate of each limit."""
-        import pandas as pd
-
-        noisy, n_groups = self._noisy, len(self._state.negatives)
-        found = dict.fromkeys(("auc", *_COLUMNS), np.full(n_groups, np.nan))
-        if noisy.has_signal.any():
-            estimates = self._aucs.of_groups(tail)
-            for name, values in zip(found, estimates, strict=True):
-                found[name] = np.full(n_groups, np.nan)
-                found[name][noisy.has_signal] = values
-        return pd.DataFrame(
-            {
-                **found,
-                "n_positives": self._state.positives.sum(axis=1),
-                "n_negatives": self._state.negatives.sum(axis=1),
-                "note": _notes(noisy),
-            },
-            index=_index_of(self._state),
-        )
-
-    def by_statistic(self, tail: float) -> pd.DataFrame:
-        """Return the pooled AUC, the averages and the difference of the group AUCs."""
-        import pandas as pd
-
-        rows: dict[str, tuple[Estimate, str]] = {"pooled": self._pooled(tail)}
-        n_groups, n_used = len(self._state.negatives), int(self._noisy.has_signal.sum())
-        note = ""
-        if n_used < n_groups:
-            note = (
-                f"without {n_groups - n_used:,} of {counted(n_groups, 'group')}, in which the "
-                "noise dominates"
-            )
-        if not n_used:
-            note = "the noise dominates in every group"
-        for name in AVERAGES:
-            rows[name] = (self._aucs.average(name, tail) if n_used else _UNDEFINED), note
-        if n_used < 2:
-            note = "needs two groups in which the noise does not dominate"
-        rows["difference"] = (self._aucs.difference(tail) if n_used > 1 else _UNDEFINED), note
-        return pd.DataFrame(
-            [(*estimate, note) for estimate, note in rows.values()],
-            columns=["value", *_COLUMNS, "note"],
-            index=pd.Index(list(rows), name="statistic"),
-        )
-
-    def _pooled(self, tail: float) -> tuple[Estimate, str]:
-        all_rows = self._noisy.pooled()
-        (note,) = _notes(all_rows)
-        if note:
-            return _UNDEFINED, note
-        # The AUC of a single group is the average.
-        return NoisyAUCs(all_rows, self._is_point).average("macro", tail), note
+    for name in AVERAGES:
+        rows[name] = (aucs.estimate(name, tail) if n_used else _UNDEFINED), note
+    if n_used < 2:
+        note = "needs two groups in which the noise does not dominate"
+    rows["difference"] = (aucs.difference(tail) if n_used > 1 else _UNDEFINED), note
+    return pd.DataFrame(
+        [(*map(float, np.concatenate(estimate)), note) for estimate, note in rows.values()],
+        columns=[*Estimate._fields, "note"],
+        index=pd.Index(list(rows), name="statistic"),
+    )
 
 
 def _index_of(state: State) -> pd.Index:
@@ -416,8 +363,8 @@ def _index_of(state: State) -> pd.Index:
 def _notes(noisy: NoisyCounts) -> list[str]:
     """Return a note for each group with dominating noise."""
     notes = []
-    for positives, negatives, error, has_signal in zip(
-        noisy.n_positives, noisy.n_negatives, noisy.total_error, noisy.has_signal, strict=True
+    for negatives, positives, error, has_signal in zip(
+        *noisy.n_rows, noisy.total_error, noisy.has_signal, strict=True
     ):
         number, noun = min((positives, "positives"), (negatives, "negatives"))
         notes.append(

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from skfedauc import _input
-from skfedauc._words import all_shortened, counted, described, listed, shortened
+from skfedauc._words import counted, described, listed, shortened
 from skfedauc.counts import Bins, ScoreCounts
 from skfedauc.counts.disclosure import Need, needs
+from skfedauc.counts.merging import Agreement
 from skfedauc.counts.score_counts import identified_sources, view_of
 from skfedauc.counts.state import Source, in_order, new_source
 from skfedauc.counts.vectors import Grid, counts_by_bin
 from skfedauc.privacy.laplace import MOST_EPSILON, MOST_SCALE, with_noise
-from skfedauc.privacy.state import Release, State, wrong_total
+from skfedauc.privacy.state import Release, State, check_sizes
 
 
 def drawn_state(
@@ -34,16 +35,16 @@ def drawn_state(
     grid = Grid(bins, groups)
     epsilon = _input.check_number(epsilon, "epsilon", above=0)
     rows_per_person = _input.check_whole_number(rows_per_person, "rows_per_person")
+    given = f"epsilon={epsilon:g} with rows_per_person={rows_per_person}"
     if rows_per_person / epsilon > MOST_SCALE:
         raise ValueError(
-            f"epsilon={epsilon:g} with rows_per_person={rows_per_person} gives noise of more than "
-            f"{MOST_SCALE:g} rows; pass a larger epsilon."
+            f"{given} gives noise of more than {MOST_SCALE:g} rows; pass a larger epsilon."
         )
     if epsilon / rows_per_person > MOST_EPSILON:
         raise ValueError(
-            f"epsilon={epsilon:g} with rows_per_person={rows_per_person} leaves practically all "
-            f"counts without noise; pass an epsilon of at most {MOST_EPSILON:g} per row. Exact "
-            "counts for a recipient who may see single rows are ScoreCounts."
+            f"{given} leaves practically all counts without noise; pass an epsilon of at most "
+            f"{MOST_EPSILON:g} per row. Exact counts for a recipient who may see single rows are "
+            "ScoreCounts."
         )
     label = _agreed_label(pos_label, counts)
     identifier = new_source(source).identifier
@@ -79,30 +80,25 @@ def _agreed_label(pos_label: Any, counts: ScoreCounts) -> Any:
 
 def exact_state(counts: ScoreCounts, bins: Bins, name: str) -> State:
     """Return counts by bin without noise and without a release."""
+    found = view_of(counts)
+    n_groups = 1 if found.labels is None else found.labels.size
     try:
-        state = _exact_state(counts, bins)
+        needs(found.disclosure, Need.SCORES, "PrivateCounts.merge")
+        if found.is_weighted:
+            raise ValueError(
+                "these counts have sample weights, and private counts have none; count the rows "
+                "again without sample_weight."
+            )
+        negatives, positives = counts_by_bin(found, bins, np.arange(n_groups), n_groups)
     except ValueError as error:
         raise type(error)(f"{name}: {error}") from error
     n_withheld = counts.disclosure.withheld.n_groups
     if n_withheld:
         _input.warn(
-            f"{name} has {counted(n_withheld, 'group')} withheld, whose rows the "
-            "merged counts lack.",
+            f"{name} has {counted(n_withheld, 'group')} withheld, whose rows the merged counts "
+            "lack.",
             UserWarning,
         )
-    return state
-
-
-def _exact_state(counts: ScoreCounts, bins: Bins) -> State:
-    found = view_of(counts)
-    needs(found.disclosure, Need.SCORES, "PrivateCounts.merge")
-    if found.is_weighted:
-        raise ValueError(
-            "these counts have sample weights, and private counts have none; count the rows again "
-            "without sample_weight."
-        )
-    n_groups = 1 if found.labels is None else found.labels.size
-    negatives, positives = counts_by_bin(found, bins, np.arange(n_groups), n_groups)
     return State(
         negatives,
         positives,
@@ -117,97 +113,72 @@ def _exact_state(counts: ScoreCounts, bins: Bins) -> State:
     )
 
 
-def merged(parts: Sequence[State], names: Sequence[str]) -> State:
-    """Add up states, with the names of the parts for messages."""
-    seen: dict[str, str] = {}
-    for part, name in zip(parts, names, strict=True):
-        _check_alike(parts[0], names[0], part, name)
-        _check_distinct(part, name, seen)
-    pos_label = _common_pos_label(parts, names)
-    first, labels = parts[0], None
-    numbers: Sequence[NDArray[np.intp]] = [np.zeros(1, np.intp)] * len(parts)
-    if first.labels is not None:
-        numbers, labels = _input.unite_labels([p.labels for p in parts if p.labels is not None])
-    shape = (1 if labels is None else labels.size), first.negatives.shape[1]
-    wrong = wrong_total([counts for part in parts for counts in (part.negatives, part.positives)])
-    if wrong is not None:
-        raise ValueError(f"the sum of {names[0]} to {names[-1]} is impossible: {wrong}.")
-    negatives, positives = np.zeros((2, *shape), np.int64)
-    for part, rows in zip(parts, numbers, strict=True):
-        negatives[rows] += part.negatives
-        positives[rows] += part.positives
-    releases = (release for part in parts for release in part.releases)
-    of_exact = {label for part in parts for label in part.exact_groups}
-    known_groups = () if labels is None else labels.tolist()
+def merged(parts: Mapping[str, State]) -> State:
+    """Add up states by name."""
+    # Private counts have what it reads of exact ones.
+    agreement: Any = Agreement(
+        mend_of_groups="name the group of all rows before drawing the noise, by "
+        "counts.regroup({None: 'device 7'})"
+    )
+    first_name, first = next(iter(parts.items()))
+    for name, part in parts.items():
+        if part.bins != first.bins:
+            raise ValueError(
+                f"{first_name} has the bins {first.bins!r}, and {name} has the bins "
+                f"{part.bins!r}. Each site must draw its noise for the same bins."
+            )
+        agreement.check(name, part)
+    _check_distinct(parts)
+    states = list(parts.values())
+    labels, tables = None, [state.labels for state in states if state.labels is not None]
+    if len(tables) == len(states):
+        numbers, labels = _input.unite_labels(tables)
+    else:  # counts without rows have no groups
+        numbers = [np.zeros(state.n_groups, np.intp) for state in states]
+    negatives, positives = np.zeros(
+        (2, 1 if labels is None else labels.size, first.negatives.shape[1]), np.int64
+    )
+    for state, rows in zip(states, numbers, strict=True):
+        negatives[rows] += state.negatives
+        positives[rows] += state.positives
+    names = {state.group_names for state in states if state.group_names}
+    of_exact = {label for state in states for label in state.exact_groups}
+    known = [] if labels is None else labels.tolist()
     state = State(
         negatives,
         positives,
         labels,
         first.bins,
-        tuple(sorted(releases, key=lambda release: release.identifier)),
-        first.group_names,
-        pos_label,
-        in_order(source for part in parts for source in part.sources),
-        tuple(label for label in known_groups if label in of_exact),
+        tuple(sorted(release for state in states for release in state.releases)),
+        names.pop() if len(names) == 1 else (),
+        _input.Classes.merged(state.classes for state in states).pos_label,
+        in_order(source for state in states for source in state.sources),
+        tuple(label for label in known if label in of_exact),
     )
-    _warn_of_equal_names(parts)
+    check_sizes(state, "the sum of the parts")
     return state
 
 
-def _check_alike(first: State, first_name: str, part: State, name: str) -> None:
-    """Raise an error for a part with other bins or group columns than the first part."""
-    if part.bins != first.bins:
-        raise ValueError(
-            f"{first_name} has the bins {first.bins!r}, and {name} has the bins {part.bins!r}. "
-            "Each site must draw its noise for the same bins."
-        )
-    if (part.labels is None) != (first.labels is None):
-        without, other = (name, first_name) if part.labels is None else (first_name, name)
-        raise ValueError(
-            f"{without} has no groups, and {other} has groups. Name the group of all rows before "
-            "drawing the noise, by counts.regroup({None: 'device 7'})."
-        )
-    if part.group_names != first.group_names:
-        raise ValueError(
-            f"{first_name} has groups by {listed(first.group_names) or 'unnamed columns'}, and "
-            f"{name} has groups by {listed(part.group_names) or 'unnamed columns'}. All sites must "
-            "have the same group columns."
-        )
+def _check_distinct(parts: Mapping[str, State]) -> None:
+    """Refuse a release or counting in two parts, and warn if two have one source name.
 
-
-def _check_distinct(part: State, name: str, seen: dict[str, str]) -> None:
-    """Raise an error for a repeated release or counting; `seen` has the parts by identifier."""
-    items: tuple[Release | Source, ...] = (*part.releases, *part.sources)
-    for item in items:
-        if item.identifier in seen:
-            what = "release" if isinstance(item, Release) else "counting"
-            raise ValueError(
-                f"{seen[item.identifier]} and {name} contain the same {what}, with the identifier "
-                f"{item.identifier}, so its rows would count twice. Leave one of them out."
-            )
-        seen[item.identifier] = name
-
-
-def _common_pos_label(parts: Sequence[State], names: Sequence[str]) -> object:
-    known = {
-        part.pos_label: name
-        for part, name in zip(parts, names, strict=True)
-        if part.pos_label is not None
-    }
-    if len(known) > 1:
-        raise ValueError(
-            f"{' and '.join(known.values())} have different positive labels, "
-            f"{all_shortened(known)}. All sites must have the same positive label."
-        )
-    return next(iter(known), None)
-
-
-def _warn_of_equal_names(states: Sequence[State]) -> None:
-    """Warn about equal source names, for instance after a site drew noise twice."""
-    names = [release.name for state in states for release in state.releases]
-    names += [source.name for state in states for source in state.sources]
-    known = [name for name in names if name]
-    repeated = sorted({name for name in known if known.count(name) > 1})
+    A site that drew noise twice has two releases with one name.
+    """
+    seen: dict[str, str] = {}
+    names: Counter[str] = Counter()
+    for name, part in parts.items():
+        items: tuple[Release | Source, ...] = (*part.releases, *part.sources)
+        for item in items:
+            if item.identifier in seen:
+                what = "release" if isinstance(item, Release) else "counting"
+                raise ValueError(
+                    f"{seen[item.identifier]} and {name} contain the same {what}, with the "
+                    f"identifier {item.identifier}, so its rows would count twice. Leave one of "
+                    "them out."
+                )
+            seen[item.identifier] = name
+        names.update(item.name for item in items if item.name)
+    repeated = sorted(name for name, n in names.items() if n > 1)
     if repeated:
         _input.warn(
             f"several releases or exact counts have the same source name, {listed(repeated)}. If "

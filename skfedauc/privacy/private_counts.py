@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal
@@ -17,9 +16,9 @@ from skfedauc.counts.bins import Immutable
 from skfedauc.counts.parquet import OtherFileError, check_bytes, read_file
 from skfedauc.counts.state import Source
 from skfedauc.inference.limits import check_confidence_level
-from skfedauc.privacy.intervals import IntervalTables
+from skfedauc.privacy.intervals import interval_table
 from skfedauc.privacy.merging import drawn_state, exact_state, merged
-from skfedauc.privacy.state import Release, State, check_state, content_of, read_content
+from skfedauc.privacy.state import Release, State, content_of, read_content
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,13 +27,33 @@ if TYPE_CHECKING:
 class PrivateCounts(Immutable):
     """Counts of negatives and positives by group and bin, with noise for differential privacy.
 
-    At the site, OpenDP draws discrete Laplace noise once for the number of each group, bin and
-    class. Adding or removing one row then changes the probability of any result at most by the
-    factor ``exp(epsilon)`` [1]_. Whatever is computed from the counts has the same epsilon.
+    At a site, `from_counts` draws discrete Laplace noise once for the number of each group, bin
+    and class. Adding or removing one row then changes the probability of any result at most by the
+    factor ``exp(epsilon)`` [1]_. Send the counts with `save`, add up the sites with `merge`, and
+    compute AUCs with `confidence_intervals`.
 
-    Make them at a site with `from_counts`, send them with `save`, add up the sites with `merge`,
-    and compute AUCs with `confidence_intervals`. Counts can be negative, and stay so: setting them
-    to 0 would add rows to empty bins, and move the AUC towards 1/2.
+    Attributes
+    ----------
+    negatives, positives : int64 array, shape (n_groups, n_bins)
+        Numbers with noise, read-only.
+    groups : tuple or None
+        Sorted labels of the agreed groups, or None for rows without groups.
+    bins : Bins
+        Bins of the scores.
+    releases : tuple of Release
+        Draws of noise, each with its name, `epsilon`, `rows_per_person` and `groups`.
+    group_names : tuple of str
+        Group column names, or empty for groups without names.
+    pos_label : int, float, str or None
+        The positive label, or None for an unknown label.
+    sources : tuple of Source
+        Sources of the exact counts in the sum, sorted by name and identifier.
+    exact_groups : tuple
+        Sorted labels of groups with exact counts.
+    epsilon : float
+        Largest epsilon, which holds for each person who has rows in one release only.
+    variance : float64 array, shape (n_groups,)
+        Variance of the noise of each count by group.
 
     See Also
     --------
@@ -43,22 +62,17 @@ class PrivateCounts(Immutable):
 
     Notes
     -----
-    *Protected rows.* With ``rows_per_person=k``, epsilon covers adding or removing all rows of one
-    person with at most k rows, and the noise is k times as large. Replacing a row is removing one
-    and adding one, with twice the privacy loss.
+    Bins, group labels, names of group columns, the positive label and source names have no noise,
+    and must not depend on the rows. The file has no numbers of rows.
 
-    *Public content.* Bins, group labels, names of group columns, the positive label and source
-    names have no noise, and must not depend on the rows. The file has no numbers of rows.
+    If no person has rows at two sites, all releases together have the largest of their epsilons;
+    otherwise the epsilons of the person's sites add up. So do the epsilons of several releases of
+    the same rows, of which the package keeps no record: draw once, and send the same file again.
 
-    *Composition.* If no person has rows at two sites, all releases together have the largest of
-    their epsilons; otherwise the epsilons of the person's sites add up. So do the epsilons of
-    several releases of the same rows, of which the package keeps no record: draw once, keep the
-    file, and send it again.
-
-    *Noise.* The noise of each count has ``P(x) = (1 - a) / (1 + a) * a**abs(x)`` with
+    The noise of each count has ``P(x) = (1 - a) / (1 + a) * a**abs(x)`` with
     ``a = exp(-epsilon / rows_per_person)`` [2]_, and the variance ``2 a / (1 - a)**2``: 7.8 at
-    epsilon 0.5, 1.8 at 1, and 0.014 at 5. The number of positives in a group has the variance of
-    all its bins, so fewer bins have less noise.
+    epsilon 0.5, 1.8 at 1, and 0.014 at 5. Counts can be negative, and stay so: setting them to 0
+    would add rows to empty bins, and move the AUC towards 1/2.
 
     References
     ----------
@@ -85,8 +99,17 @@ class PrivateCounts(Immutable):
     0.76
     """
 
-    __slots__ = ("__dict__", "_state")
-
+    negatives: NDArray[np.int64]
+    positives: NDArray[np.int64]
+    groups: tuple[Any, ...] | None
+    bins: Bins
+    releases: tuple[Release, ...]
+    group_names: tuple[str, ...]
+    pos_label: Any
+    sources: tuple[Source, ...]
+    exact_groups: tuple[Any, ...]
+    epsilon: float
+    variance: NDArray[np.float64]
     _state: State
 
     def __init__(self) -> None:
@@ -96,14 +119,18 @@ class PrivateCounts(Immutable):
         )
 
     @classmethod
-    def _of(cls, state: State, name: str = "the pickled PrivateCounts") -> PrivateCounts:
-        """Make private counts from a state that may come from a file, after checking it."""
-        check_state(state, name)
-        counts = object.__new__(cls)
+    def _of(cls, state: State) -> PrivateCounts:
         for array in (state.negatives, state.positives, state.labels):
             if array is not None:
                 array.flags.writeable = False
-        object.__setattr__(counts, "_state", state)
+        counts = object.__new__(cls)
+        vars(counts).update(
+            state._asdict(),
+            groups=None if state.labels is None else state.groups,
+            epsilon=max(release.epsilon for release in state.releases),
+            variance=state.variance,
+            _state=state,
+        )
         return counts
 
     # Building ----------------------------------------------------------------------
@@ -128,27 +155,25 @@ class PrivateCounts(Immutable):
             Counts of the site's rows without sample weights: exact, or by bins whose unions are
             `bins`.
         bins : Bins
-            Agreed bins, of a fixed number. Bins at quantiles of these rows would disclose scores.
+            Agreed bins, of a fixed number, that do not depend on these rows.
         groups : array-like of labels, or None
             Public labels of all groups, or None for counts without groups. A group without rows
-            gets pure noise, which hides that it is empty.
+            gets pure noise.
         epsilon : float
             Privacy loss for the release, for all counts together: commonly .1 to 5, at most 10 per
             row.
         rows_per_person : int, default=1
-            At most this many rows per person, all of which epsilon protects. Counts do not
-            identify persons, so that this cannot be checked.
+            At most this many rows per person, all of which epsilon protects, by noise that is as
+            many times larger. It cannot be checked.
         pos_label : int, float or str, default=1
-            Positive label that all sites agree on. It never comes from the rows, because a site
-            without rows has none.
+            Positive label that all sites agree on.
         source : str, default=None
             Site name.
 
         Returns
         -------
         PrivateCounts
-            Each call draws new noise from the random numbers of the operating system, without a
-            seed. A million counts take about 20 seconds.
+            Each call draws new noise, without a seed. A million counts take about 20 seconds.
 
         Raises
         ------
@@ -196,7 +221,7 @@ class PrivateCounts(Immutable):
         ------
         ValueError
             If no part has noise, two parts share a release or counting, or bins, positive labels or
-            group columns differ. If a part without noise has weights, is a summary, or has ranges
+            groups differ in kind. If a part without noise has weights, is a summary, or has ranges
             that cross bins.
         TypeError
             If a part is neither counts nor a path, or group labels have different types.
@@ -210,24 +235,14 @@ class PrivateCounts(Immutable):
         --------
         >>> from skfedauc import Bins, ScoreCounts
         >>> from skfedauc.privacy import PrivateCounts
+        >>> oslo, lima, bern = (
+        ...     ScoreCounts.from_counts([site] * 2, [0.2, 0.7], [280, n], [30, 170])
+        ...     for site, n in (("oslo", 50), ("lima", 60), ("bern", 40))
+        ... )
         >>> bins = Bins.at([0.5])
-        >>> sites = [
-        ...     PrivateCounts.from_counts(
-        ...         ScoreCounts.from_counts([site] * 2, [0.2, 0.7], [280, 50 + i], [30, 170]),
-        ...         bins,
-        ...         [site],
-        ...         epsilon=epsilon,
-        ...         source=site,
-        ...     )
-        ...     for i, (site, epsilon) in enumerate({"oslo": 0.5, "lima": 1.0}.items())
-        ... ]
-        >>> PrivateCounts.merge(sites)
-        PrivateCounts(2 groups, 2 bins, 2 releases, epsilon 1 for one row)
-
-        The counts of Bern may be exact:
-
-        >>> bern = ScoreCounts.from_counts(["bern"] * 2, [0.1, 0.8], [300, 40], [20, 150])
-        >>> merged = PrivateCounts.merge([*sites, bern])
+        >>> one = PrivateCounts.from_counts(oslo, bins, ["oslo"], epsilon=0.5, source="oslo")
+        >>> two = PrivateCounts.from_counts(lima, bins, ["lima"], epsilon=1.0, source="lima")
+        >>> merged = PrivateCounts.merge([one, two, bern])
         >>> merged.exact_groups
         ('bern',)
         >>> float(merged.confidence_intervals().se_noise["bern"])
@@ -240,26 +255,16 @@ class PrivateCounts(Immutable):
                 "parts must be an iterable of PrivateCounts, ScoreCounts or paths, such as a list; "
                 f"got {_words.described(parts)}."
             )
-        named: list[tuple[str, PrivateCounts | ScoreCounts]] = []
-        for number, part in enumerate(parts):
-            name = f"part {number}"
-            if isinstance(part, str | os.PathLike):
-                name, part = repr(os.fspath(part)), _loaded(part)
-            if not isinstance(part, PrivateCounts | ScoreCounts):
-                raise TypeError(
-                    "parts must be PrivateCounts, ScoreCounts or paths of files; "
-                    f"got one of type {type(part).__name__}."
-                )
-            named.append((name, part))
-        bins = next((part.bins for _, part in named if isinstance(part, PrivateCounts)), None)
+        named = dict(_loaded(number, part) for number, part in enumerate(parts))
+        bins = next((part.bins for part in named.values() if isinstance(part, PrivateCounts)), None)
         if bins is None:
             found = "ScoreCounts only, which ScoreCounts.merge adds up" if named else "none"
             raise ValueError(f"parts must have at least one PrivateCounts; got {found}.")
-        states = [
-            part.state if isinstance(part, PrivateCounts) else exact_state(part, bins, name)
-            for name, part in named
-        ]
-        return cls._of(merged(states, [name for name, _ in named]))
+        states = {
+            name: exact_state(part, bins, name) if isinstance(part, ScoreCounts) else part._state  # noqa: SLF001
+            for name, part in named.items()
+        }
+        return cls._of(merged(states))
 
     # Estimates ---------------------------------------------------------------------
 
@@ -293,13 +298,11 @@ class PrivateCounts(Immutable):
 
         Notes
         -----
-        Numerator and denominator of an AUC are unbiased, because the noise of positives and
-        negatives is independent. The variance due to sampling is DeLong's [1]_ without the part
-        that the noise adds, and the limits due to noise are Fieller's [2]_. The distance from the
-        estimate to a limit is the root of the sum of both squared distances. The lower limit takes
-        all positives in a bin to be below its negatives, and the upper limit the reverse.
-        `skfedauc.privacy.intervals` has the formulas, and the page "Differential privacy" the
-        simulated coverage.
+        The variance due to sampling is DeLong's [1]_ without the part that the noise adds, and the
+        limits due to noise are Fieller's [2]_. The distance from the estimate to a limit is the
+        root of the sum of both squared distances. The lower limit takes all positives in a bin to
+        be below its negatives, and the upper limit the reverse. `skfedauc.privacy.intervals` has
+        the formulas, and the page "Differential privacy" the simulated coverage.
 
         The noise dominates a group if a class has fewer rows than four standard errors of their
         noise, ``4 * sqrt(n_bins * variance)``. Averages and the difference omit such groups; the
@@ -335,11 +338,7 @@ class PrivateCounts(Immutable):
         """
         tail = (1.0 - check_confidence_level(confidence_level)) / 2.0
         _input.check_option("of", of, ("groups", "statistics"))
-        return self._tables.by_group(tail) if of == "groups" else self._tables.by_statistic(tail)
-
-    @functools.cached_property
-    def _tables(self) -> IntervalTables:
-        return IntervalTables(self._state)
+        return interval_table(self._state, of, tail)
 
     # Files -------------------------------------------------------------------------
 
@@ -362,16 +361,10 @@ class PrivateCounts(Immutable):
 
         Examples
         --------
-        >>> import os, tempfile
-        >>> from skfedauc import Bins, ScoreCounts
-        >>> from skfedauc.privacy import PrivateCounts
-        >>> counts = ScoreCounts.from_counts(["va", "va"], [0.2, 0.7], [31, 5], [2, 19])
-        >>> private = PrivateCounts.from_counts(counts, Bins.at([0.5]), ["va"], epsilon=1.0)
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     path = os.path.join(folder, "va.skfa")
-        ...     private.save(path)
-        ...     PrivateCounts.load(path) == private
-        True
+        At the site, and at the server::
+
+            private.save("va.skfa")
+            private = PrivateCounts.load("va.skfa")
         """
         check_target(path)
         write_whole(path, self.to_bytes())
@@ -400,7 +393,8 @@ class PrivateCounts(Immutable):
         ImportError
             If pyarrow is missing: ``pip install "skfedauc[files]"``.
         """
-        return cls._read(read_file(path, "PrivateCounts"), f"path {os.fspath(path)!r}")
+        data = read_file(path, "PrivateCounts")
+        return cls._of(read_content(data, f"path {os.fspath(path)!r}"))
 
     def to_bytes(self) -> bytes:
         """Return the content of the file that `save` writes.
@@ -438,69 +432,9 @@ class PrivateCounts(Immutable):
             If `data` is not bytes-like.
         """
         check_bytes(data, "PrivateCounts")
-        return cls._read(data, "data")
+        return cls._of(read_content(data, "data"))
 
-    @classmethod
-    def _read(cls, data: Any, name: str) -> PrivateCounts:
-        return cls._of(read_content(data, name), name)
-
-    # Reading -----------------------------------------------------------------------
-
-    @property
-    def state(self) -> State:
-        """Content of these counts, as a named tuple."""
-        return self._state
-
-    @property
-    def negatives(self) -> NDArray[np.int64]:
-        """Read-only numbers of negatives with noise, of shape (n_groups, n_bins)."""
-        return self._state.negatives
-
-    @property
-    def positives(self) -> NDArray[np.int64]:
-        """Read-only numbers of positives with noise, of shape (n_groups, n_bins)."""
-        return self._state.positives
-
-    @property
-    def bins(self) -> Bins:
-        """Bins of the scores."""
-        return self._state.bins
-
-    @functools.cached_property
-    def groups(self) -> tuple[Any, ...] | None:
-        """Sorted labels of the agreed groups, or None for rows without groups."""
-        labels = self._state.labels
-        return None if labels is None else tuple(labels.tolist())
-
-    @property
-    def releases(self) -> tuple[Release, ...]:
-        """Draws of noise, each with its name, `epsilon`, `rows_per_person` and `groups`."""
-        return self._state.releases
-
-    @property
-    def sources(self) -> tuple[Source, ...]:
-        """Sources of the exact counts in the sum, sorted by name and identifier."""
-        return self._state.sources
-
-    @property
-    def exact_groups(self) -> tuple[Any, ...]:
-        """Sorted labels of groups with exact counts."""
-        return self._state.exact_groups
-
-    @property
-    def epsilon(self) -> float:
-        """Largest epsilon, which holds for each person who has rows in one release only."""
-        return max(release.epsilon for release in self.releases)
-
-    @property
-    def group_names(self) -> tuple[str, ...]:
-        """Group column names, or empty for groups without names."""
-        return self._state.group_names
-
-    @property
-    def pos_label(self) -> Any:
-        """The positive label, or None for an unknown label."""
-        return self._state.pos_label
+    # Object --------------------------------------------------------------------------
 
     def __len__(self) -> int:
         """Group count, or 1 for rows without groups."""
@@ -520,28 +454,35 @@ class PrivateCounts(Immutable):
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return PrivateCounts._of, (self._state,)
-
-    def _exact_in_words(self) -> str:
-        if self.exact_groups:
-            return f", with exact counts of {_words.counted(len(self.exact_groups), 'group')}"
-        return ", with exact counts" if self.sources else ""
+        return PrivateCounts.from_bytes, (self.to_bytes(),)
 
     def __repr__(self) -> str:
-        releases = self.releases
         groups = "no groups" if self.groups is None else _words.counted(len(self), "group")
-        of_releases = f"{_words.counted(len(releases), 'release')}, " if len(releases) > 1 else ""
-        protected = {release.protected for release in releases}
+        n_releases = len(self.releases)
+        of_releases = f"{_words.counted(n_releases, 'release')}, " if n_releases > 1 else ""
+        protected = {release.protected for release in self.releases}
         what = protected.pop() if len(protected) == 1 else "each site's rows of a person"
+        exact = ", with exact counts" if self.sources else ""
+        if self.exact_groups:
+            exact += f" of {_words.counted(len(self.exact_groups), 'group')}"
         return (
             f"PrivateCounts({groups}, {_words.counted(self.negatives.shape[1], 'bin')}, "
-            f"{of_releases}epsilon {self.epsilon:g} for {what}{self._exact_in_words()})"
+            f"{of_releases}epsilon {self.epsilon:g} for {what}{exact})"
         )
 
 
-def _loaded(path: str | os.PathLike[str]) -> PrivateCounts | ScoreCounts:
-    """Return the private or exact counts in a file."""
-    try:
-        return PrivateCounts.load(path)
-    except OtherFileError:
-        return ScoreCounts.load(path)
+def _loaded(number: int, part: Any) -> tuple[str, PrivateCounts | ScoreCounts]:
+    """Return the name of a part of a merge, and the private or exact counts."""
+    name = f"part {number}"
+    if isinstance(part, str | os.PathLike):
+        name = f"{name}, {os.fspath(part)!r}"
+        try:
+            part = PrivateCounts.load(part)
+        except OtherFileError:
+            part = ScoreCounts.load(part)
+    if not isinstance(part, PrivateCounts | ScoreCounts):
+        raise TypeError(
+            "parts must be PrivateCounts, ScoreCounts or paths of files; "
+            f"got one of type {type(part).__name__}."
+        )
+    return name, part

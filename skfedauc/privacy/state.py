@@ -1,4 +1,4 @@
-"""Content of a `PrivateCounts`, its Parquet file, and checks of content from a file.
+"""Content of a `PrivateCounts`, its checks, and its Parquet file.
 
 The file has one row per group and bin, with the columns `group` (the position of the group in the
 list of the metadata), `bin`, `n_negatives` and `n_positives`. The metadata has the key ``skfedauc``
@@ -9,8 +9,9 @@ for merged counts the sources and groups of exact counts.
 from __future__ import annotations
 
 import json
+import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,7 +31,6 @@ _MOST = 1 << 62
 _MOST_NOISE = 50.0
 _VERSION = 1
 _COLUMNS = ("group", "bin", "n_negatives", "n_positives")
-_KEYS_OF_RELEASES = {"identifier", "name", "epsilon", "rows_per_person", "groups"}
 
 
 class Release(NamedTuple):
@@ -63,28 +63,18 @@ class Release(NamedTuple):
         return "one row" if k == 1 else f"one person with at most {k:,} rows"
 
     @property
+    def scale(self) -> float:
+        """Scale of the noise of each count."""
+        return self.rows_per_person / self.epsilon
+
+    @property
     def variance(self) -> float:
         """Variance of the noise of each count."""
-        return variance_of(self.rows_per_person / self.epsilon)
+        return variance_of(self.scale)
 
 
 class State(NamedTuple):
-    """Content of a `PrivateCounts`: counts with noise for differential privacy.
-
-    Attributes
-    ----------
-    negatives, positives : int64 array, shape (n_groups, n_bins)
-    labels : ndarray, shape (n_groups,) or None
-    bins : Bins
-    releases : tuple of Release
-        Sorted by identifier.
-    group_names : tuple of str
-    pos_label : object
-    sources : tuple of Source
-        Sources of the exact counts in the sum, sorted by name and identifier.
-    exact_groups : tuple
-        Labels of groups with exact counts, in the order of `labels`.
-    """
+    """Content of a `PrivateCounts`, with its attributes; `labels` are the groups or None."""
 
     negatives: NDArray[np.int64]
     positives: NDArray[np.int64]
@@ -97,112 +87,46 @@ class State(NamedTuple):
     exact_groups: tuple[Any, ...] = ()
 
     @property
-    def variance(self) -> NDArray[np.float64]:
-        """Variance of the noise of each count by group, summed over the group's releases."""
-        return self._by_group([release.variance for release in self.releases])
+    def groups(self) -> tuple[Any, ...]:
+        """Labels of the groups; empty without groups."""
+        return () if self.labels is None else tuple(self.labels.tolist())
 
     @property
-    def scale(self) -> NDArray[np.float64]:
-        """Scale of the noise of each count by group, summed over the group's releases."""
-        return self._by_group([r.rows_per_person / r.epsilon for r in self.releases])
+    def n_groups(self) -> int:
+        """Group count, or 1 for rows without groups."""
+        return 1 if self.labels is None else int(self.labels.size)
 
-    def _by_group(self, of_releases: Sequence[float]) -> NDArray[np.float64]:
-        if self.labels is None:
-            return np.array([sum(of_releases)])
-        position = {label: g for g, label in enumerate(self.labels.tolist())}
-        found = np.zeros(self.labels.size)
-        for release, value in zip(self.releases, of_releases, strict=True):
-            found[[position[label] for label in release.groups]] += value
+    @property
+    def classes(self) -> _input.Classes:
+        """The positive label, which all parts of a merge share."""
+        return _input.Classes((), self.pos_label)
+
+    @property
+    def variance(self) -> NDArray[np.float64]:
+        """Variance of the noise of each count by group, summed over the group's releases."""
+        return self.by_group(lambda release: release.variance)
+
+    def by_group(self, of_release: Callable[[Release], float]) -> NDArray[np.float64]:
+        """Return a sum over the releases of each group."""
+        position = {label: g for g, label in enumerate(self.groups)}
+        found = np.zeros(self.n_groups)
+        for release in self.releases:
+            own = slice(None) if self.labels is None else [position[g] for g in release.groups]
+            found[own] += of_release(release)
         return found
 
 
-def check_state(state: State, name: str) -> None:
-    """Raise an error for content that no sum of releases can have."""
-    wrong = _wrong_counts(state) or _wrong_releases(state) or _wrong_names(state)
-    wrong = wrong or _wrong_sizes(state)
-    wrong = wrong or wrong_sources(state.sources)
-    if wrong is not None:
-        raise ValueError(f"{name} is damaged: {wrong}. Ask for another copy.")
-
-
-def _wrong_counts(state: State) -> str | None:
-    negatives, positives, labels, bins = state[:4]
-    if not isinstance(bins, Bins) or bins.n_bins is None:
-        return "its bins have no fixed number"
-    if labels is not None and not (
-        isinstance(labels, np.ndarray)
-        and labels.ndim == 1
-        and labels.size
-        and _input.are_sorted_labels(labels)
-    ):
-        return "its labels are not in order"
-    shape = (1 if labels is None else labels.size), bins.n_bins
-    for counts in (negatives, positives):
-        if not isinstance(counts, np.ndarray) or counts.dtype != np.int64 or counts.shape != shape:
-            return "its counts do not match its groups and bins"
-    return wrong_total([negatives, positives])
-
-
-def wrong_total(counts: Sequence[NDArray[np.int64]]) -> str | None:
-    """Return why the sum of these counts is impossible; None if int64 holds it."""
-    total = sum(float(np.abs(part.astype(np.float64)).sum()) for part in counts)
-    return "it has more rows than can be counted" if total > _MOST else None
-
-
-def _wrong_sizes(state: State) -> str | None:
-    """Return why no rows with the noise of the releases can have these counts."""
-    noise = _MOST_NOISE * state.scale[:, None]
+def check_sizes(state: State, name: str) -> None:
+    """Raise a ValueError for counts that no rows with the noise of the releases can have."""
+    noise = _MOST_NOISE * state.by_group(lambda release: release.scale)[:, None]
     most = MOST_ROWS * float(len(state.releases) + len(state.sources))
+    total = 0.0
     for counts in (state.negatives, state.positives):
         if (counts < -noise).any() or (counts > most + noise).any():
-            return "it has counts that rows and the noise of its releases cannot have"
-    return None
-
-
-def _wrong_releases(state: State) -> str | None:
-    releases = state.releases
-    if not (isinstance(releases, tuple) and releases):
-        return "it has no releases"
-    known = None if state.labels is None else set(state.labels.tolist())
-    covered: set[Any] = set()
-    for release in releases:
-        if not isinstance(release, Release):
-            return "it has an entry that is not a release"
-        identifier, name, epsilon, k, groups = release
-        if not (isinstance(identifier, str) and re.fullmatch("[0-9a-f]{32}", identifier)):
-            return "a release has no identifier"
-        if not isinstance(name, str | None):
-            return "the name of a release is not text"
-        if type(epsilon) is not float or not 0 < epsilon < np.inf:
-            return f"a release has the epsilon {shortened(epsilon)}"
-        if type(k) is not int or not 0 < k <= MOST_SCALE * epsilon:
-            return f"a release has {shortened(k)} as its number of rows per person"
-        if not isinstance(groups, tuple) or len(set(groups)) < len(groups):
-            return "the groups of a release are not distinct labels"
-        covered |= set(groups)
-    exact = state.exact_groups
-    labels = [] if state.labels is None else state.labels.tolist()
-    if not isinstance(exact, tuple) or (exact and not state.sources):
-        return "its groups with exact counts are none"
-    of_exact = set(exact)
-    if exact != tuple(label for label in labels if label in of_exact):
-        return "its groups with exact counts are not in order"
-    covered |= of_exact
-    if covered != (known or set()):
-        return "the groups of its releases and exact counts are not its groups"
-    identifiers = [release.identifier for release in releases]
-    if identifiers != sorted(set(identifiers)):
-        return "its releases are not in order"
-    return None
-
-
-def _wrong_names(state: State) -> str | None:
-    names = state.group_names
-    if not isinstance(names, tuple) or not all(isinstance(name, str) for name in names):
-        return "the names of its group columns are not text"
-    if not isinstance(state.pos_label, int | float | str | None):
-        return "its positive label is neither a number nor text"
-    return None
+            raise ValueError(f"{name} has counts that rows and the noise of releases cannot have")
+        total += float(np.abs(counts.astype(np.float64)).sum())
+    if total > _MOST:
+        raise ValueError(f"{name} has more rows than can be counted")
 
 
 # Files -------------------------------------------------------------------------------------
@@ -211,14 +135,15 @@ def _wrong_names(state: State) -> str | None:
 def content_of(state: State) -> bytes:
     """Return a file's content."""
     parquet.pyarrow_parquet()  # raise the error for a missing package
-    labels = [] if state.labels is None else state.labels.tolist()
-    position = {label: g for g, label in enumerate(labels)}
+    import pyarrow as pa
+
+    position = {label: g for g, label in enumerate(state.groups)}
     facts: dict[str, Any] = {
         "format": parquet.PRIVATE_FORMAT,
         "version": _VERSION,
         "package": skfedauc.__version__,
         "bins": state.bins.to_dict(),
-        "groups": None if state.labels is None else list(map(entry_of, labels)),
+        "groups": None if state.labels is None else list(map(entry_of, state.groups)),
         "group_names": list(state.group_names),
         "pos_label": state.pos_label,
         "releases": [
@@ -229,14 +154,19 @@ def content_of(state: State) -> bytes:
         "exact_groups": [position[label] for label in state.exact_groups],
     }
     facts["sha256"] = parquet.digest(facts, [], [state.negatives, state.positives])
-    return _written(facts, state)
+    schema = pa.schema([pa.field(name, pa.int64(), nullable=False) for name in _COLUMNS])
+    arrays = [*np.indices(state.negatives.shape), state.negatives, state.positives]
+    columns = [pa.array(array.reshape(-1)) for array in arrays]
+    table = pa.Table.from_arrays(columns, schema=schema)
+    metadata = {parquet.KEY: json.dumps(facts)}
+    return parquet.written(table, metadata, use_dictionary=False)
 
 
 def read_content(data: Any, name: str) -> State:
-    """Return the content of a file as a state; pass the state to `check_state`."""
+    """Return the content of a file, after checking it."""
     file, facts = parquet.opened_with_facts(data, name, "PrivateCounts")
     found = facts.get("format") if isinstance(facts, dict) else None
-    if not isinstance(facts, dict) or found != parquet.PRIVATE_FORMAT:
+    if found != parquet.PRIVATE_FORMAT:
         mend = "Ask for the file that PrivateCounts.save wrote."
         if found == parquet.COUNTS_FORMAT:
             mend = "ScoreCounts.load or from_bytes reads it."
@@ -256,101 +186,107 @@ def read_content(data: Any, name: str) -> State:
         raise parquet.damaged(name, error, "PrivateCounts") from error
 
 
+def _require(is_right: object, wrong: str) -> None:
+    if not is_right:
+        raise ValueError(wrong)
+
+
 def _read(file: Any, facts: dict[str, Any], size: int) -> State:
-    if facts.get("version") != _VERSION:
-        raise ValueError(f"its metadata has the version {shortened(facts.get('version'))}")
-    bins, labels = Bins.from_dict(facts["bins"]), _labels_of(facts["groups"])
-    if bins.n_bins is None:
-        raise ValueError("its bins have no fixed number")
-    releases = tuple(_release_of(facts, labels) for facts in facts["releases"])
-    sources = tuple(map(Source.from_dict, facts["sources"]))
-    exact_groups = _groups_at(facts["exact_groups"], labels)
-    names, pos_label = facts["group_names"], facts["pos_label"]
-    if type(names) is not list or not (
-        pos_label is None or type(pos_label) in (int, str) or pos_label == pos_label
-    ):
-        raise ValueError("its metadata has group_names or a pos_label of another type")
-    shape = (1 if labels is None else labels.size), bins.n_bins
-    negatives, positives = _counts_in(file, shape, size)
-    if parquet.digest(facts, [], [negatives, positives]) != facts.get("sha256"):
-        raise ValueError("its SHA-256 is another one")
-    return State(
-        negatives,
-        positives,
-        labels,
-        bins,
-        releases,
-        tuple(names),
-        pos_label,
-        sources,
-        exact_groups,
+    _require(facts["version"] == _VERSION, f"its version is {shortened(facts['version'])}")
+    bins, entries, names = Bins.from_dict(facts["bins"]), facts["groups"], facts["group_names"]
+    _require(bins.n_bins, "its bins have no fixed number")
+    _require(
+        type(names) is list and all(isinstance(name, str) for name in names),
+        "the names of its group columns are not text",
     )
+    label = facts["pos_label"]
+    _require(
+        isinstance(label, int | float | str | None) and label == label,
+        "its positive label is neither a number nor text",
+    )
+    labels = None
+    if entries is not None:
+        _require(type(entries) is list and entries, "its groups are no list of labels")
+        given = list(map(label_of, entries))
+        _, labels = _input.encode_groups(given, "groups")
+        _require(labels.tolist() == given, "its groups are not in order")
+    known = [] if labels is None else labels.tolist()
+    releases = tuple(_release_of(of, known) for of in facts["releases"])
+    identifiers = [release.identifier for release in releases]
+    _require(
+        releases and identifiers == sorted(set(identifiers)), "it has no releases, or in no order"
+    )
+    exact = _groups_at(facts["exact_groups"], known)
+    _require(
+        set(exact).union(*(release.groups for release in releases)) == set(known),
+        "the groups of its releases and exact counts are not its groups",
+    )
+    sources = tuple(map(Source.from_dict, facts["sources"]))
+    _require(sources or not exact, "its exact counts have no source")
+    wrong = wrong_sources(sources)
+    _require(wrong is None, str(wrong))
+    shape = (1 if labels is None else labels.size), bins.n_bins or 0
+    negatives, positives = _counts_in(file, shape, size)
+    _require(
+        parquet.digest(facts, [], [negatives, positives]) == facts["sha256"],
+        "its SHA-256 is another one",
+    )
+    state = State(negatives, positives, labels, bins, releases, tuple(names), label, sources, exact)
+    check_sizes(state, "it")
+    return state
 
 
-def _counts_in(
-    file: Any, shape: tuple[int, int], size: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _groups_at(positions: Any, known: list[Any]) -> tuple[Any, ...]:
+    _require(
+        type(positions) is list
+        and all(type(place) is int and 0 <= place < len(known) for place in positions)
+        and positions == sorted(set(positions)),
+        "its metadata names groups that do not exist, or in no order",
+    )
+    return tuple(known[place] for place in positions)
+
+
+def _release_of(facts: Any, known: list[Any]) -> Release:
+    release = Release(**facts | {"groups": _groups_at(facts["groups"], known)})
+    identifier, name, epsilon, k, _ = release
+    _require(
+        isinstance(identifier, str)
+        and re.fullmatch("[0-9a-f]{32}", identifier)
+        and isinstance(name, str | None),
+        "a release has no identifier, or a name that is not text",
+    )
+    _require(
+        type(epsilon) is float and 0 < epsilon < math.inf,
+        f"a release has the epsilon {shortened(epsilon)}",
+    )
+    _require(
+        type(k) is int and 0 < k <= MOST_SCALE * epsilon,
+        f"a release has {shortened(k)} as its number of rows per person",
+    )
+    return release
+
+
+def _counts_in(file: Any, shape: tuple[int, int], size: int) -> tuple[NDArray[np.int64], ...]:
     """Check groups and bins, and return the numbers of negatives and positives."""
     metadata, n_rows = file.metadata, shape[0] * shape[1]
     numbers = parquet.row_numbers(metadata)
-    if min(numbers, default=0) < 0 or not sum(numbers) == metadata.num_rows == n_rows:
-        raise ValueError(f"it has {sum(numbers)} rows; its metadata calls for {n_rows}")
-    if parquet.is_too_large(metadata, size):
-        raise ValueError("its content would take far more memory than the file")
+    _require(
+        min(numbers, default=0) >= 0 and sum(numbers) == metadata.num_rows == n_rows,
+        f"it has {sum(numbers)} rows; its metadata calls for {n_rows}",
+    )
+    _require(
+        not parquet.is_too_large(metadata, size),
+        "its content would take far more memory than the file",
+    )
     schema = file.schema_arrow
-    if tuple(schema.names) != _COLUMNS or not all(str(kind) == "int64" for kind in schema.types):
-        raise ValueError(f"it has the columns {listed(schema.names, most=8)}")
+    _require(
+        tuple(schema.names) == _COLUMNS and all(str(kind) == "int64" for kind in schema.types),
+        f"it has the columns {listed(schema.names, most=8)}",
+    )
     table = file.read(use_threads=False)
-    if any(column.null_count for column in table.columns):
-        raise ValueError("a column lacks values")
-    groups, bin_numbers, negatives, positives = (
+    _require(not any(column.null_count for column in table.columns), "a column lacks values")
+    *places, negatives, positives = (
         column.to_numpy().astype(np.int64).reshape(shape) for column in table.columns
     )
-    if not (groups == np.arange(shape[0])[:, None]).all():
-        raise ValueError("its groups are not in order")
-    if not (bin_numbers == np.arange(shape[1])).all():
-        raise ValueError("its bins are not in order")
+    _require(np.array_equal(places, np.indices(shape)), "its groups or bins are not in order")
     return negatives, positives
-
-
-def _labels_of(entries: Any) -> NDArray[Any] | None:
-    if entries is None:
-        return None
-    if type(entries) is not list or not entries:
-        raise ValueError("its metadata has invalid groups")
-    given = list(map(label_of, entries))
-    _, labels = _input.encode_groups(given, "groups")
-    if labels.tolist() != given:
-        raise ValueError("its groups are not in order")
-    return labels
-
-
-def _release_of(facts: Any, labels: NDArray[Any] | None) -> Release:
-    if type(facts) is not dict or set(facts) != _KEYS_OF_RELEASES:
-        raise ValueError("its metadata has invalid releases")
-    return Release(**facts | {"groups": _groups_at(facts["groups"], labels)})
-
-
-def _groups_at(positions: Any, labels: NDArray[Any] | None) -> tuple[Any, ...]:
-    known = [] if labels is None else labels.tolist()
-    if type(positions) is not list or not all(
-        type(position) is int and 0 <= position < len(known) for position in positions
-    ):
-        raise ValueError("its metadata names groups that do not exist")
-    return tuple(known[position] for position in positions)
-
-
-def _written(facts: dict[str, Any], state: State) -> bytes:
-    import pyarrow as pa
-
-    n_groups, n_bins = state.negatives.shape
-    columns = (
-        np.repeat(np.arange(n_groups), n_bins),
-        np.tile(np.arange(n_bins), n_groups),
-        state.negatives.reshape(-1),
-        state.positives.reshape(-1),
-    )
-    schema = pa.schema([pa.field(name, pa.int64(), nullable=False) for name in _COLUMNS])
-    metadata = {parquet.KEY: json.dumps(facts)}
-    table = pa.Table.from_arrays([pa.array(column) for column in columns], schema=schema)
-    return parquet.written(table, metadata, use_dictionary=False)

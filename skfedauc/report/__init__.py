@@ -27,6 +27,7 @@ from skfedauc.report.groups import (
 from skfedauc.report.multiclass import (
     ClassAverage,
     MulticlassGroupAUC,
+    averaged,
     check_class_average,
     check_no_two_classes,
 )
@@ -62,6 +63,7 @@ __all__ = [
     "Undefined",
     "UndefinedPolicy",
     "all_statistics",
+    "averaged",
     "by_number",
     "check_class_average",
     "check_no_two_classes",

@@ -13,14 +13,13 @@ from skfedauc.counts import ScoreCounts
 from skfedauc.counts.moments import ratio
 from skfedauc.counts.score_counts import view_of, with_weights_over
 from skfedauc.inference import agreement
-from skfedauc.inference.curves import GroupCurves, RocCurve, area_between, null_areas
+from skfedauc.inference.curves import GroupCurves, RocCurve, area_between
 from skfedauc.inference.differences import (
     MOST_GROUPS,
     Comparisons,
     DifferenceTest,
     Extreme,
     MarginTest,
-    adjusted,
     clearest_difference,
     compare_pairs,
     compare_with_reference,
@@ -55,6 +54,7 @@ def comparison_table(
     confidence_level = check_confidence_level(confidence_level)
     counts, extremes = estimates.pairs.counts, estimates.variances_at_extremes
     n_groups, order = len(labels), order_of(counts)
+    order = np.arange(n_groups) if order is None else order
     if isinstance(reference, str) and reference == "rest":
         return listed(
             counts, _comparison_table(compare_with_rest(extremes, confidence_level), labels)
@@ -63,19 +63,14 @@ def comparison_table(
         number = number_of_group(reference, counts)
         found = compare_with_reference(extremes, number, confidence_level)
         table = _comparison_table(found, labels.delete(number))
-        if order is None:
-            return table
         others = order[order != number]
-        ordered: pd.DataFrame = table.iloc[others - (others > number)]
-        return ordered
+        return table.take(others - (others > number))
     if n_groups > _MOST_IN_PAIRS:
         raise ValueError(
             f"compare_groups compares all pairs of at most {_MOST_IN_PAIRS} groups; got "
             f"{n_groups:,} groups. Pass reference='rest', or the label of one group."
         )
-    first, second = np.triu_indices(n_groups, 1)
-    if order is not None:
-        first, second = order[first], order[second]
+    first, second = (order[numbers] for numbers in np.triu_indices(n_groups, 1))
     flat = labels.to_flat_index()
     index = pd.MultiIndex.from_arrays([flat[first], flat[second]], names=["group", "reference"])
     return _comparison_table(compare_pairs(extremes, first, second, confidence_level), index)
@@ -449,68 +444,35 @@ def bias_table(pairs: GroupPairs, index: pd.Index) -> pd.DataFrame:
     )
 
 
-def abroca_table(
-    pairs: GroupPairs, index: pd.Index, reference: Any, n_resamples: int, random_state: Any
-) -> pd.DataFrame:
+def abroca_table(pairs: GroupPairs, index: pd.Index, reference: Any) -> pd.DataFrame:
     """Return the table of `GroupAUC.abroca`."""
     import pandas as pd
 
     counts = pairs.counts_for("abroca")
     pairs.check_has_scores("abroca")
-    n_resamples = _input.check_whole_number(n_resamples, "n_resamples", 0)
-    if n_resamples and view_of(counts).is_weighted:
-        raise ValueError(
-            "n_resamples must be 0 if rows have weights: the p value of the area is only "
-            "available for rows without weights."
-        )
-    if n_resamples:
-        pairs.check_independent_rows("the p value of abroca")
-        pairs.check_no_repeated_rows("n_resamples must be 0: ")
-    random = _input.check_random_state(random_state)
     groups, reference_group = np.arange(len(counts)), None
     if not (isinstance(reference, str) and reference == "rest"):
         reference_group = number_of_group(reference, counts)
         groups = np.delete(groups, reference_group)
     curves = GroupCurves.of(counts)
-    table = pd.DataFrame(
-        [_abroca(pairs, curves, int(g), reference_group, n_resamples, random) for g in groups],
-        columns=["auc", "reference_auc", "abroca", "expected", "pvalue"],
+    return pd.DataFrame(
+        [_abroca(pairs, curves, int(g), reference_group) for g in groups],
+        columns=["auc", "reference_auc", "abroca"],
         index=index[groups],
     )
-    if not n_resamples:
-        return table.drop(columns=["expected", "pvalue"])
-    pvalue_adjusted, adjustment = adjusted(table["pvalue"].to_numpy())
-    return table.assign(pvalue_adjusted=pvalue_adjusted, adjustment=adjustment)
 
 
 def _abroca(
-    pairs: GroupPairs,
-    curves: GroupCurves,
-    g: int,
-    reference: int | None,
-    n_resamples: int,
-    random: np.random.RandomState,
-) -> tuple[float, ...]:
+    pairs: GroupPairs, curves: GroupCurves, g: int, reference: int | None
+) -> tuple[float, float, float]:
     """Return the table row of a group, compared with another group or with all other groups."""
     curve = curves.corners(g)
     other = _of_others(pairs.counts, g) if reference is None else curves.corners(reference)
-    if other is None:
-        reference_auc = np.nan
-    else:
+    reference_auc = np.nan
+    if other is not None:
         reference_auc = other.area if reference is None else pairs.auc[reference]
-    if curve is None or other is None:
-        return pairs.auc[g], reference_auc, np.nan, np.nan, np.nan
-    area = area_between(curve, other)
-    if not n_resamples:
-        return pairs.auc[g], reference_auc, area, np.nan, np.nan
-    negatives, positives = (
-        (int(n[g]), int(n.sum() - n[g] if reference is None else n[reference]))
-        for n in (pairs.counts.n_negatives, pairs.counts.n_positives)
-    )
-    null = null_areas((curve, other), negatives, positives, n_resamples, random)
-    # Treat areas as equal if they differ only by rounding error.
-    pvalue = (1 + (null >= area - 1e-12).sum()) / (1 + n_resamples)
-    return pairs.auc[g], reference_auc, area, null.mean(), pvalue
+    area = np.nan if curve is None or other is None else area_between(curve, other)
+    return pairs.auc[g], reference_auc, area
 
 
 def _of_others(counts: ScoreCounts, g: int) -> RocCurve | None:

@@ -94,8 +94,7 @@ class GroupAUC:
     measure : Measure, default=None
         Measure instead of the AUC, such as ``PartialAUC(max_fpr=0.1)`` of `skfedauc.measures`. It
         has `by_group`, `statistics` (pooled, averages, worst and difference), `bounds` and
-        `confidence_intervals`; other methods are for AUCs and raise a ValueError. None means the
-        AUC.
+        `confidence_intervals`; other methods are for AUCs and raise a ValueError.
 
     Attributes
     ----------
@@ -104,11 +103,9 @@ class GroupAUC:
 
     Raises
     ------
-    TypeError
-        If `counts` is not a ScoreCounts, or `group_names` are not strings.
-    ValueError
-        If an argument is not as described. With ``undefined="raise"``, also on access to an average
-        or a gap if a group lacks a class, and on access to an undefined result.
+    ValueError, TypeError
+        If an argument is not as described. With ``undefined="raise"``, also on access to a result
+        that is undefined, or to an average or a gap if a group lacks a class.
 
     See Also
     --------
@@ -134,13 +131,9 @@ class GroupAUC:
 
     References
     ----------
-    .. [1] Janes, H. and Pepe, M. S. (2009). Adjusting for covariate effects on
-       classification accuracy using the covariate-adjusted ROC curve. Biometrika 96(2).
-       https://doi.org/10.1093/biomet/asp002
-    .. [2] Obuchowski, N. A. (1997). Nonparametric analysis of clustered ROC curve data.
-       Biometrics 53(2). https://doi.org/10.2307/2533958
-    .. [3] Bell, R. M. and McCaffrey, D. F. (2002). Bias reduction in standard errors for linear
-       regression with multi-stage samples. Survey Methodology 28(2).
+    .. [1] Janes and Pepe (2009). Biometrika 96(2). https://doi.org/10.1093/biomet/asp002
+    .. [2] Obuchowski (1997). Biometrics 53(2). https://doi.org/10.2307/2533958
+    .. [3] Bell and McCaffrey (2002). Survey Methodology 28(2), 169-181.
 
     Examples
     --------
@@ -162,16 +155,6 @@ class GroupAUC:
     >>> from skfedauc.measures import PartialAUC
     >>> round(GroupAUC(report.counts, measure=PartialAUC(max_fpr=0.5)).worst, 3)
     0.667
-
-    Counts of rows by site and patient, whose patients are the clusters:
-
-    >>> from skfedauc import ScoreCounts
-    >>> counts = ScoreCounts.from_predictions(
-    ...     [0, 1, 0, 1], [0.2, 0.6, 0.5, 0.4], groups=[("a", 17), ("a", 17), ("a", 4), ("a", 9)]
-    ... )
-    >>> by_patient = GroupAUC(counts, group_names=["site", "patient"], clusters="patient")
-    >>> print(repr(by_patient).splitlines()[0])
-    AUC over 1 group by site: 4 rows, 2 positives and 2 negatives, in 3 clusters
     """
 
     def __init__(
@@ -228,12 +211,12 @@ class GroupAUC:
         groups: Any,
         sample_weight: Any = None,
         pos_label: Any = None,
+        clusters: Any = None,
+        n_jobs: int | None = None,
+        measure: Measure | None = None,
         undefined: Undefined = "skip",
         missing: _input.Missing = "raise",
-        n_jobs: int | None = None,
-        clusters: Any = None,
         min_per_class: int = 1,
-        measure: Measure | None = None,
     ) -> GroupAUC:
         """Make a report from labels, scores and groups.
 
@@ -249,35 +232,23 @@ class GroupAUC:
             Weights, 0 or more.
         pos_label : int, float, bool or str, default=None
             The positive label; required unless labels are in {0, 1}, {-1, 1} or booleans.
+        clusters : array-like, shape (n_rows,) or (n_rows, n_columns), default=None
+            Cluster label of each row, such as the patient, which the report does not store.
+        n_jobs : int, default=None
+            Number of threads. None means 1 unless in a `joblib.parallel_config` context; -1 means
+            all processors.
+        measure : Measure, default=None
+            Measure instead of the AUC; see `GroupAUC`.
         undefined : {"skip", "ignore", "raise"} or float, default="skip"
             How to treat groups that lack a class; see `GroupAUC`.
         missing : {"raise", "drop", "group"}, default="raise"
             How to treat rows without a group label; see `ScoreCounts.from_predictions`.
-        n_jobs : int, default=None
-            Number of threads. None means 1 unless in a `joblib.parallel_config` context; -1 means
-            all processors.
-        clusters : array-like, shape (n_rows,) or (n_rows, n_columns), default=None
-            Cluster label of each row, such as the patient; see `GroupAUC`. The report does not
-            store the labels.
         min_per_class : int, default=1
             Groups with fewer positives or negatives are left out; see `GroupAUC`.
-        measure : Measure, default=None
-            Measure instead of the AUC; see `GroupAUC`.
 
         Returns
         -------
         GroupAUC
-
-        Raises
-        ------
-        ValueError, TypeError
-            If an argument is not as described.
-
-        Examples
-        --------
-        >>> from skfedauc import GroupAUC
-        >>> GroupAUC.from_predictions([0, 1], [0.2, 0.6], groups=["a", "a"]).pooled
-        1.0
         """
         undefined = check_undefined(undefined)
         _input.check_groups_given(groups)
@@ -301,15 +272,15 @@ class GroupAUC:
         y: Any,
         *,
         groups: Any,
-        sample_weight: Any = None,
         pos_label: Any = None,
         response_method: str | tuple[str, ...] | None = None,
+        clusters: Any = None,
+        sample_weight: Any = None,
+        n_jobs: int | None = None,
+        measure: Measure | None = None,
         undefined: Undefined = "skip",
         missing: _input.Missing = "raise",
-        n_jobs: int | None = None,
-        clusters: Any = None,
         min_per_class: int = 1,
-        measure: Measure | None = None,
     ) -> GroupAUC:
         """Make a report from a fitted estimator and data.
 
@@ -324,34 +295,25 @@ class GroupAUC:
         groups : str, list of str, or array-like, shape (n_rows,) or (n_rows, n_columns)
             Columns of X by name, or the group labels themselves. If X has an index, its
             labels align a pandas Series with X.
-        sample_weight : array-like, shape (n_rows,), default=None
-            Weights, 0 or more.
         pos_label : int, float, bool or str, default=None
             The positive label; None means ``estimator.classes_[1]``.
         response_method : str, tuple of str or None, default=None
             The estimator's methods that return scores, preferred first. None means
             "decision_function", else "predict_proba", as in scikit-learn's "roc_auc".
-        undefined : {"skip", "ignore", "raise"} or float, default="skip"
-            How to treat groups that lack a class; see `GroupAUC`.
-        missing : {"raise", "drop", "group"}, default="raise"
-            How to treat rows without a group label; see `ScoreCounts.from_predictions`.
-        n_jobs : int, default=None
-            Threads for counting; see `from_predictions`.
         clusters : str, list of str, or array-like, shape (n_rows,), default=None
             Columns of X by name, with each row's cluster, or the labels themselves.
+        sample_weight, n_jobs, measure : object, default=None
+            As in `from_predictions`.
+        undefined : {"skip", "ignore", "raise"} or float, default="skip"
+            As in `from_predictions`.
+        missing : {"raise", "drop", "group"}, default="raise"
+            As in `from_predictions`.
         min_per_class : int, default=1
-            Groups with fewer positives or negatives are left out; see `GroupAUC`.
-        measure : Measure, default=None
-            Measure instead of the AUC; see `GroupAUC`.
+            As in `from_predictions`.
 
         Returns
         -------
         GroupAUC
-
-        Raises
-        ------
-        ValueError, TypeError
-            If an argument is not as described.
 
         Examples
         --------
@@ -392,21 +354,15 @@ class GroupAUC:
 
         Parameters
         ----------
-        weights : {"macro", "samples", "positives", "negatives", "within"}, mapping or array
+        weights : {"macro", "samples", "positives", "negatives", "within"} or mapping
             "macro" means equal weights. "samples", "positives" and "negatives" mean the weight of
             the group's rows, positives or negatives, and "within" the product of the last two. Or
-            pass a mapping or Series with a weight for each label, or an array in the order of
-            ``by_group``.
+            pass a mapping with a weight for each group label.
 
         Returns
         -------
         float
             NaN if no group has a defined AUC.
-
-        Raises
-        ------
-        ValueError, TypeError
-            If the weights are not as described.
 
         Examples
         --------
@@ -441,9 +397,9 @@ class GroupAUC:
         Parameters
         ----------
         name : str
-            One of "pooled", "macro", "samples", "positives", "negatives", "within",
-            "worst", "ratio", "cross", "difference", "cross_difference", "tau",
-            "bias_score".
+            One of "pooled", "macro", "samples", "positives", "negatives", "within", "worst",
+            "ratio", "cross", "difference", "cross_difference", "tau", "bias_score"; see
+            `group_roc_auc_score`.
 
         Returns
         -------
@@ -456,13 +412,6 @@ class GroupAUC:
             If there is no statistic with this name.
         DisclosureError
             If the counts are a summary by group, which does not determine the statistic.
-
-        Examples
-        --------
-        >>> from skfedauc import GroupAUC
-        >>> report = GroupAUC.from_predictions([0, 1], [0.2, 0.6], groups=["a", "a"])
-        >>> report.statistic("within")
-        1.0
         """
         return statistic_of(self._estimates, name)
 
@@ -474,9 +423,8 @@ class GroupAUC:
         Returns
         -------
         pandas.Series
-            Statistics by name. With more than 500 groups, it omits `cross_difference`, which
-            ``statistic("cross_difference")`` computes. It also omits what a summary by group does
-            not determine, and what other measures than the AUC do not have.
+            Statistics by name. It omits `cross_difference` with more than 500 groups, what a
+            summary by group does not determine, and what measures other than the AUC do not have.
 
         Examples
         --------
@@ -484,20 +432,12 @@ class GroupAUC:
         >>> report = GroupAUC.from_predictions(
         ...     [0, 1, 0, 1], [0.2, 0.6, 0.5, 0.4], groups=["a", "a", "b", "b"]
         ... )
-        >>> report.statistics().round(2)
-        pooled              0.75
-        macro               0.50
-        samples             0.50
-        positives           0.50
-        negatives           0.50
-        within              0.50
-        worst               0.00
-        ratio               0.00
-        cross               1.00
-        difference          1.00
-        cross_difference    0.00
-        tau                  NaN
-        bias_score          0.69
+        >>> report.statistics()[["pooled", "macro", "worst", "cross", "difference"]]
+        pooled        0.75
+        macro         0.50
+        worst         0.00
+        cross         1.00
+        difference    1.00
         dtype: float64
         """
         import pandas as pd
@@ -541,7 +481,7 @@ class GroupAUC:
         This is no confidence interval, and needs no assumption on the scores. At `low`, each
         positive has the lowest score of its bin and each negative the highest; at `high`, the
         reverse. No narrower interval of an AUC, an average or `bias_score` is certain; those of
-        gaps follow by interval arithmetic. Intervals allow for the rounding error of weights.
+        gaps follow by interval arithmetic.
 
         Examples
         --------
@@ -550,11 +490,6 @@ class GroupAUC:
         ...     [0, 1, 0, 1], [0.2, 0.6, 0.501, 0.503], groups=["a", "a", "b", "b"],
         ...     disclosure="bins",
         ... )
-        >>> GroupAUC(counts).bounds().loc[["pooled", "worst"]]
-                   value   low  high
-        statistic
-        pooled     0.875  0.75   1.0
-        worst      0.500  0.00   1.0
         >>> GroupAUC(counts).bounds(of="groups")
                value  low  high
         group
@@ -575,11 +510,9 @@ class GroupAUC:
     def by_group(self) -> pd.DataFrame:
         """AUC and class counts by group.
 
-        The DataFrame has a row for each group, and the columns `auc` (or the measure name;
-        NaN if undefined), `n_positives` and `n_negatives`. Ordered categories of pandas and an Enum
-        of polars keep their order, and other groups have the order of their labels. The index is a
-        MultiIndex if labels are tuples. `ranking` returns shrunken AUCs and ranks of the same
-        groups.
+        A row for each group, with the columns `auc` (or the measure name; NaN if undefined),
+        `n_positives` and `n_negatives`. Groups have the order of their labels; ordered categories
+        of pandas and an Enum of polars keep theirs. The index is a MultiIndex if labels are tuples.
         """
         import pandas as pd
 
@@ -640,10 +573,10 @@ class GroupAUC:
 
     @property
     def bias_by_group(self) -> pd.DataFrame:
-        """Bias AUCs and average equality gaps by group.
+        """Bias AUCs and average equality gaps by group [1]_ [2]_.
 
-        They compare a group with its background, the rows in all other groups. The DataFrame has a
-        row for each group, and these columns [1]_, [2]_, with NaN if a class is absent:
+        They compare a group with its background, the rows in all other groups. NaN if a class is
+        absent. The columns:
 
         ``auc``: the group AUC.
 
@@ -656,16 +589,13 @@ class GroupAUC:
         ``xauc_disparity``: `bnsp_auc` minus `bpsn_auc`.
 
         ``positive_aeg``, ``negative_aeg``: average equality gaps, the probability that a row of the
-        group scores above a background row of the same class, minus one half; from -0.5 (always
-        below) to 0.5.
+        group scores above a background row of the same class, minus one half.
 
         References
         ----------
-        .. [1] Borkan, D., Dixon, L., Sorensen, J., Thain, N. and Vasserman, L. (2019). Nuanced
-           metrics for measuring unintended bias with real data for text classification.
-           Companion of The Web Conference. https://doi.org/10.1145/3308560.3317593
-        .. [2] Kallus, N. and Zhou, A. (2019). The fairness of risk scores beyond
-           classification: bipartite ranking and the xAUC metric. NeurIPS 32.
+        .. [1] Borkan et al. (2019). Companion of The Web Conference.
+           https://doi.org/10.1145/3308560.3317593
+        .. [2] Kallus and Zhou (2019). The fairness of risk scores beyond classification. NeurIPS.
 
         Examples
         --------
@@ -681,9 +611,7 @@ class GroupAUC:
         """
         return listed(self.counts, bias_table(self._of_auc("bias_by_group").pairs, self._index()))
 
-    def abroca(
-        self, reference: Any = "rest", *, n_resamples: int = 0, random_state: Any = None
-    ) -> pd.DataFrame:
+    def abroca(self, reference: Any = "rest") -> pd.DataFrame:
         """Return the area between each group's ROC curve and a reference curve (ABROCA).
 
         Parameters
@@ -691,42 +619,28 @@ class GroupAUC:
         reference : "rest" or a group's label, default="rest"
             "rest" compares each group with the rows in all other groups, and a label with the group
             of this label. Pass the label of a group named "rest" in a list.
-        n_resamples : int, default=0
-            How many areas to draw under the null hypothesis that both curves are equal. 0
-            leaves out `expected` and the p values.
-        random_state : int, RandomState instance or None, default=None
-            Seed for the draws.
 
         Returns
         -------
         pandas.DataFrame
             A row for each group, with `auc`, `reference_auc`, and `abroca` [1]_, the exact area
-            between the two curves. It is at least the absolute difference of the AUCs. With
-            `n_resamples`, also `expected` (the mean area under the null hypothesis), `pvalue`,
-            `pvalue_adjusted` and the `adjustment`: Holm's, or Benjamini and Hochberg's for more
-            than 50 groups. NaN if a class is absent.
+            between the two curves, which is at least the absolute difference of the AUCs. NaN if a
+            class is absent.
 
         Raises
         ------
         ValueError
-            If there is no such group. If `n_resamples` is not a whole number of 0 or more. If
-            `n_resamples` is above 0, and rows have weights or belong to several test sets.
+            If there is no such group.
 
         Notes
         -----
-        Sampling error alone makes the area positive: compare it with `expected`. A draw takes the
-        placement values of the positives from those of both curves together [2]_. For binned
-        scores, the area differs from that of the exact scores by at most the summed widths of the
-        certain intervals of both AUCs.
+        Sampling error alone makes the area positive: compare it with areas of reports whose group
+        labels are permuted within each class. For binned scores, the area differs from that of the
+        exact scores by at most the summed widths of the certain intervals of both AUCs.
 
         References
         ----------
-        .. [1] Gardner, J., Brooks, C. and Baker, R. (2019). Evaluating the fairness of
-           predictive student models through slicing analysis. LAK 9.
-           https://doi.org/10.1145/3303772.3303791
-        .. [2] Pepe, M. S. and Cai, T. (2004). The analysis of placement values for evaluating
-           discriminatory measures. Biometrics 60(2).
-           https://doi.org/10.1111/j.0006-341X.2004.00200.x
+        .. [1] Gardner, Brooks and Baker (2019). LAK 9. https://doi.org/10.1145/3303772.3303791
 
         Examples
         --------
@@ -740,7 +654,7 @@ class GroupAUC:
         b      0.0            1.0     1.0
         """
         pairs = self._of_auc("abroca").pairs
-        return abroca_table(pairs, self._index(), reference, n_resamples, random_state)
+        return abroca_table(pairs, self._index(), reference)
 
     # Intervals -------------------------------------------------------------------------
 
@@ -759,10 +673,10 @@ class GroupAUC:
         confidence_level : float, default=0.95
             Confidence level.
         method : {"logit", "delong", "exact"}, default=None
-            "logit" has limits on the logit scale with DeLong's variance, or those of Newcombe's
-            method 5 [1]_ where they are further out. "delong" has limits on the AUC scale, clipped
-            to [0, 1]. "exact" holds for any distribution of independent rows, and is wide. None
-            means "logit", and the method of the measure instead of the AUC, which has one.
+            "logit" has limits on the logit scale with DeLong's variance [1]_, or those of
+            Newcombe's method 5 [2]_ where they are further out. "delong" has limits on the AUC
+            scale, clipped to [0, 1]. "exact" holds for any distribution of independent rows, and is
+            wide. None means "logit", or the only method of a measure instead of the AUC.
         of : {"groups", "statistics"}, default="groups"
             "groups" gives an interval for each group; "statistics" gives intervals for the pooled
             AUC, the averages, the worst AUC and the difference.
@@ -779,36 +693,26 @@ class GroupAUC:
             there is no interval; `note` gives the reason, or a special case such as perfect
             separation.
 
-        Raises
-        ------
-        ValueError
-            If an argument is not as described.
-
         See Also
         --------
         GroupAUCDisplay : The AUCs and their intervals as a plot.
 
         Notes
         -----
-        Variances are DeLong's [2]_, or those of clustered rows; Newcombe's method takes that of
-        Hanley and McNeil at the limit. An average of these groups has the further of two limits: on
-        the logit scale, and from the limits of its groups [3]_. The pooled AUC of these groups has
-        the groups as strata; for new groups they are clusters, with Student's t, which covers
-        too rarely with few, strongly shifted groups (92.4 % for 5). Other measures treat the rows
-        of a pooled value as one sample; averages of the average precision have no interval. For
-        binned scores, the limits are those of the lowest and of the highest AUCs that the bins
-        permit. The page "Calibration of intervals and tests" has the simulated coverage.
+        An average of these groups has the further of two limits: on the logit scale, and from the
+        limits of its groups [3]_. The pooled AUC of these groups has the groups as strata; for new
+        groups they are clusters, with Student's t, which covers too rarely with few, strongly
+        shifted groups (92.4 % for 5). Other measures treat the rows of a pooled value as one
+        sample; averages of the average precision have no interval. For binned scores, the limits
+        are those of the lowest and of the highest AUCs that the bins permit. The page "Calibration
+        of intervals and tests" has the simulated coverage.
 
         References
         ----------
-        .. [1] Newcombe, R. G. (2006). Confidence intervals for an effect size measure based on the
-           Mann-Whitney statistic. Part 2: asymptotic methods and evaluation. Statistics in
-           Medicine 25(4). https://doi.org/10.1002/sim.2324
-        .. [2] DeLong, E. R., DeLong, D. M. and Clarke-Pearson, D. L. (1988). Comparing the areas
-           under two or more correlated receiver operating characteristic curves: a nonparametric
-           approach. Biometrics 44(3). https://doi.org/10.2307/2531595
-        .. [3] Zou, G. Y. and Donner, A. (2008). Construction of confidence limits about effect
-           measures: a general approach. Statistics in Medicine 27(10).
+        .. [1] DeLong, DeLong and Clarke-Pearson (1988). Biometrics 44(3).
+           https://doi.org/10.2307/2531595
+        .. [2] Newcombe (2006). Statistics in Medicine 25(4). https://doi.org/10.1002/sim.2324
+        .. [3] Zou and Donner (2008). Statistics in Medicine 27(10).
            https://doi.org/10.1002/sim.3095
 
         Examples
@@ -853,18 +757,8 @@ class GroupAUC:
 
         References
         ----------
-        .. [1] Brunner, E., Dette, H. and Munk, A. (1997). Box-type approximations in
-           nonparametric factorial designs. Journal of the American Statistical Association
+        .. [1] Brunner, Dette and Munk (1997). Journal of the American Statistical Association
            92(440). https://doi.org/10.1080/01621459.1997.10473671
-
-        Examples
-        --------
-        >>> from skfedauc import GroupAUC
-        >>> from skfedauc.datasets import make_group_scores
-        >>> rows = make_group_scores("identical", 50, 200, random_state=0)
-        >>> report = GroupAUC.from_predictions(rows.y_true, rows.y_score, groups=rows.groups)
-        >>> report.test_equal_groups().pvalue > 0.05
-        True
         """
         return equal_groups_test(self._of_auc("test_equal_groups").variances_at_extremes)
 
@@ -884,25 +778,14 @@ class GroupAUC:
             with the highest and the lowest AUC. `clearest` is the pair of groups with the most
             significant difference. NaN with fewer than two groups that have an AUC.
 
-        Raises
-        ------
-        ValueError
-            If `confidence_level` is not between 0 and 1.
-
         Notes
         -----
         The test compares all pairs of groups simultaneously, with limits that follow from those of
-        the two groups [1]_ and quantiles of the studentized range. The p value is the smallest
+        the two groups, and quantiles of the studentized range. The p value is the smallest
         `pvalue_adjusted` of `compare_groups`. Above 2,000 groups, it compares the largest lower
         limit with the smallest upper limit, with Bonferroni's correction. `test_equal_groups` has
         more power against many small differences. For binned scores, the limits use the lowest AUC
         of one group and the highest of the other.
-
-        References
-        ----------
-        .. [1] Zou, G. Y. and Donner, A. (2008). Construction of confidence limits about effect
-           measures: a general approach. Statistics in Medicine 27(10).
-           https://doi.org/10.1002/sim.3095
 
         Examples
         --------
@@ -937,8 +820,7 @@ class GroupAUC:
             AUC to compare the groups with, between 0 and 1, such as a required or a published AUC.
             The reference has no sampling error.
         confidence_level : float, default=0.95
-            Confidence level of the one-sided limit. The error rate of the test is ``1 -
-            confidence_level``.
+            Confidence level of the one-sided limit.
 
         Returns
         -------
@@ -947,14 +829,8 @@ class GroupAUC:
             AUC), its one-sided confidence `limit`, and the `groups` with the limit. NaN if too few
             groups have an AUC.
 
-        Raises
-        ------
-        ValueError
-            If an argument is not as described.
-
         See Also
         --------
-        agreement : Equivalence of averages with the pooled AUC.
         rows_needed : Number of rows that the test requires.
 
         Notes
@@ -966,11 +842,9 @@ class GroupAUC:
 
         References
         ----------
-        .. [1] Berger, R. L. (1982). Multiparameter hypothesis testing and acceptance sampling.
-           Technometrics 24(4). https://doi.org/10.1080/00401706.1982.10487790
-        .. [2] Schuirmann, D. J. (1987). A comparison of the two one-sided tests procedure and the
-           power approach for assessing the equivalence of average bioavailability. Journal of
-           Pharmacokinetics and Biopharmaceutics 15(6). https://doi.org/10.1007/BF01068419
+        .. [1] Berger (1982). Technometrics 24(4). https://doi.org/10.1080/00401706.1982.10487790
+        .. [2] Schuirmann (1987). Journal of Pharmacokinetics and Biopharmaceutics 15(6).
+           https://doi.org/10.1007/BF01068419
 
         Examples
         --------
@@ -979,8 +853,6 @@ class GroupAUC:
         >>> rows = make_group_scores("identical", 2000, 8000, random_state=0)
         >>> report = GroupAUC.from_predictions(rows.y_true, rows.y_score, groups=rows.groups)
         >>> report.test_margin(0.1).is_shown
-        True
-        >>> report.test_margin(0.15, reference=0.75).is_shown
         True
         """
         estimates = self._of_auc("test_margin")
@@ -1027,13 +899,10 @@ class GroupAUC:
 
         References
         ----------
-        .. [1] Zou, G. Y. and Donner, A. (2008). Construction of confidence limits about effect
-           measures: a general approach. Statistics in Medicine 27(10).
+        .. [1] Zou and Donner (2008). Statistics in Medicine 27(10).
            https://doi.org/10.1002/sim.3095
-        .. [2] Kramer, C. Y. (1956). Extension of multiple range tests to group means with unequal
-           numbers of replications. Biometrics 12(3). https://doi.org/10.2307/3001469
-        .. [3] Sidak, Z. (1967). Rectangular confidence regions for the means of multivariate
-           normal distributions. Journal of the American Statistical Association 62(318).
+        .. [2] Kramer (1956). Biometrics 12(3). https://doi.org/10.2307/3001469
+        .. [3] Sidak (1967). Journal of the American Statistical Association 62(318).
            https://doi.org/10.1080/01621459.1967.10482935
 
         Examples
@@ -1076,38 +945,30 @@ class GroupAUC:
         Raises
         ------
         ValueError
-            If `confidence_level` is not between 0 and 1, or rows belong to several test sets, as in
-            repeated folds.
+            If `confidence_level` is not between 0 and 1, or rows belong to several test sets.
 
         See Also
         --------
-        GroupAUC.compare_groups : AUC differences for all pairs of groups.
-        GroupAUC.tau : The true AUCs' standard deviation.
         skfedauc.plotting.RankingDisplay : The table as a plot.
 
         Notes
         -----
-        Shrinkage is Morris's [1]_. Its limits [5]_ are valid on average over groups; use
+        Shrinkage is Morris's [1]_. Its limits [2]_ are valid on average over groups; use
         `confidence_intervals` for a group that was chosen beforehand. With fewer than four ranked
-        groups, nothing is shrunken. The set of ranks follows from the comparison of all pairs [2]_,
-        or above 2,000 groups from simultaneous intervals [3]_; all sets hold together.
-        `may_be_worst` is Gupta's subset [4]_. For binned scores, all sets hold for the exact ones.
+        groups, nothing is shrunken. The set of ranks follows from the comparison of all pairs [3]_,
+        or above 2,000 groups from simultaneous intervals [4]_; all sets hold together.
+        `may_be_worst` is Gupta's subset [5]_. For binned scores, all sets hold for the exact ones.
 
         References
         ----------
-        .. [1] Morris, C. N. (1983). Parametric empirical Bayes inference: theory and applications.
-           Journal of the American Statistical Association 78(381).
+        .. [1] Morris (1983). Journal of the American Statistical Association 78(381).
            https://doi.org/10.1080/01621459.1983.10477920
-        .. [2] Mogstad, M., Romano, J. P., Shaikh, A. M. and Wilhelm, D. (2024). Inference for ranks
-           with applications to mobility across neighbourhoods and academic achievement across
-           countries. Review of Economic Studies 91(1). https://doi.org/10.1093/restud/rdad006
-        .. [3] Klein, M., Wright, T. and Wieczorek, J. (2020). A joint confidence region for an
-           overall ranking of populations. Journal of the Royal Statistical Society C 69(3).
+        .. [2] Morris and Lysy (2012). Statistical Science 27(1). https://arxiv.org/abs/1203.5610
+        .. [3] Mogstad et al. (2024). Review of Economic Studies 91(1).
+           https://doi.org/10.1093/restud/rdad006
+        .. [4] Klein, Wright and Wieczorek (2020). Journal of the Royal Statistical Society C 69(3).
            https://doi.org/10.1111/rssc.12402
-        .. [4] Gupta, S. S. (1965). On some multiple decision (selection and ranking) rules.
-           Technometrics 7(2), 225-245.
-        .. [5] Morris, C. N. and Lysy, M. (2012). Shrinkage estimation in multilevel normal models.
-           Statistical Science 27(1). https://arxiv.org/abs/1203.5610
+        .. [5] Gupta (1965). Technometrics 7(2), 225-245.
 
         Examples
         --------
@@ -1179,8 +1040,7 @@ class GroupAUC:
 
         References
         ----------
-        .. [1] Scholz, F. W. and Stephens, M. A. (1987). K-sample Anderson-Darling tests. Journal
-           of the American Statistical Association 82(399).
+        .. [1] Scholz and Stephens (1987). Journal of the American Statistical Association 82(399).
            https://doi.org/10.1080/01621459.1987.10478517
 
         Examples

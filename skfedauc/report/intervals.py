@@ -1,4 +1,4 @@
-"""Certain intervals of binned scores, and confidence intervals.
+"""Certain intervals of binned scores, and confidence intervals, of groups and of named statistics.
 
 Binned score counts hold a range of scores for each cell, and the exact score of a row can be
 anywhere in the range of its cell. The exact value of a statistic that does not decrease when a
@@ -6,18 +6,15 @@ positive gets a higher rank is between its values at both extremes, see `GroupPa
 rows can have the scores of either extreme, so no narrower interval is certain. The intervals of
 gaps follow from those of the AUCs by interval arithmetic.
 
-The certain intervals can also cover the rows of withheld groups. The order of a withheld row and
-any other row is unknown, so each such pair can be concordant or discordant. Where the number of
-withheld rows is unknown, the intervals use its upper limit: they widen with the number.
-
-Confidence intervals of groups and of named statistics follow, for the AUC and for other measures.
+A withheld row and any other row can have either order, so the certain intervals that also cover
+withheld rows count each such pair as concordant or as discordant.
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -283,10 +280,8 @@ def group_intervals(
     _check_rows_of(method, estimates)
     tail = (1.0 - confidence_level) / 2.0
 
-    def of(end: GroupEstimates) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-        if not end.measure.is_auc:
-            return _limits_of_measure(end, tail)
-        return limits.group_limits(end.variances, tail, method)
+    def of(end: GroupEstimates) -> measures.Limits:
+        return _group_limits(end, tail, method)
 
     if estimates.pairs.is_binned:
         (low, _, note_low), (_, high, note_high) = map(of, estimates.extremes)
@@ -323,18 +318,6 @@ class Sampling(NamedTuple):
     def tail(self) -> float:
         """Error probability of each limit."""
         return (1.0 - self.confidence_level) / 2.0
-
-
-class StatisticInterval(NamedTuple):
-    """Interval of a named statistic; `compute` raises `NotDefined` if there is none.
-
-    If `is_monotone`, the limits of binned scores are those of both extremes; otherwise, `compute`
-    considers the extremes. `of_new_groups` says whether it can be an interval over new groups.
-    """
-
-    compute: Callable[[GroupEstimates, Sampling], intervals.Interval]
-    is_monotone: bool = True
-    of_new_groups: bool = False
 
 
 def _pooled(estimates: GroupEstimates, sampling: Sampling) -> intervals.Interval:
@@ -396,15 +379,16 @@ def _average(estimates: GroupEstimates, sampling: Sampling, name: str) -> interv
 
 
 def _worst(estimates: GroupEstimates, sampling: Sampling) -> intervals.Interval:
-    """Return the limits of the smallest value, see `intervals.worst_interval`."""
+    """Return the limits of the smallest value.
+
+    It belongs to one group, so lower limits need no adjustment; Bonferroni adjusts upper limits.
+    """
     values, used = estimates.group_values
     if not used.any():
         raise NotDefined(NO_GROUP)
-    if estimates.measure.is_auc:
-        variances = estimates.in_use
-        return intervals.worst_interval(variances, sampling.confidence_level, sampling.method)
-    low = _known(estimates, _limits_of_measure(estimates, sampling.tail).low)
-    high = _known(estimates, _limits_of_measure(estimates, sampling.tail / used.sum()).high)
+    tail, method = sampling.tail, sampling.method
+    low = _known(estimates, _group_limits(estimates, tail, method).low)
+    high = _known(estimates, _group_limits(estimates, tail / used.sum(), method).high)
     return intervals.Interval(float(values[used].min()), float(low.min()), float(high.min()))
 
 
@@ -429,8 +413,8 @@ def _difference(estimates: GroupEstimates, sampling: Sampling) -> intervals.Inte
     def of_groups(tail: float) -> tuple[Floats, Floats]:
         lowest, highest = estimates.extremes
         return (
-            _known(estimates, _limits_of_measure(lowest, tail).low),
-            _known(estimates, _limits_of_measure(highest, tail).high),
+            _known(estimates, _group_limits(lowest, tail, sampling.method).low),
+            _known(estimates, _group_limits(highest, tail, sampling.method).high),
         )
 
     low, high = of_groups(sampling.tail / (2.0 * used.sum()))
@@ -439,27 +423,27 @@ def _difference(estimates: GroupEstimates, sampling: Sampling) -> intervals.Inte
     return intervals.Interval(np.ptp(values[used]), least, float(high.max() - low.min()))
 
 
-# Statistics with an interval, in the order of the table
-INTERVALS: dict[str, StatisticInterval] = {
-    "pooled": StatisticInterval(_pooled, of_new_groups=True),
-    **{
-        name: StatisticInterval(functools.partial(_average, name=name), of_new_groups=True)
-        for name in AVERAGES
-    },
-    "worst": StatisticInterval(_worst),
-    "difference": StatisticInterval(_difference, is_monotone=False),
+# Statistics with an interval, in the order of the table; a function raises `NotDefined` if there is
+# none.
+_Compute: TypeAlias = Callable[[GroupEstimates, Sampling], intervals.Interval]
+INTERVALS: dict[str, _Compute] = {
+    "pooled": _pooled,
+    **{name: functools.partial(_average, name=name) for name in AVERAGES},
+    "worst": _worst,
+    "difference": _difference,
 }
+_OF_NEW_GROUPS = {"pooled", *AVERAGES}
 
 
 def _interval_of(name: str, estimates: GroupEstimates, sampling: Sampling) -> intervals.Interval:
     """Return a statistic's interval, for binned scores from both extremes."""
-    of_statistic = INTERVALS[name]
-    found = of_statistic.compute(estimates, sampling)
+    compute = INTERVALS[name]
+    found = compute(estimates, sampling)
     if not estimates.pairs.is_binned:
         return found
     lowest = highest = found
-    if of_statistic.is_monotone:
-        lowest, highest = (of_statistic.compute(end, sampling) for end in estimates.extremes)
+    if name in _MONOTONE:  # otherwise, the function considers the extremes
+        lowest, highest = (compute(end, sampling) for end in estimates.extremes)
     note = _note_of_binned(statistic_bounds(estimates, name), lowest.note, highest.note)
     return intervals.Interval(found.estimate, lowest.low, highest.high, note)
 
@@ -486,7 +470,7 @@ def statistic_intervals(
     known = INTERVALS if names is None else names
     names = [name for name in determined_statistics(estimates) if name in known]
     for name in names:
-        is_new = new_groups and INTERVALS[name].of_new_groups
+        is_new = new_groups and name in _OF_NEW_GROUPS
         low, high, note = np.nan, np.nan, ""
         try:
             _, low, high, note = _interval_of(
@@ -507,9 +491,11 @@ def statistic_intervals(
 # `skfedauc.inference.measures`.
 
 
-def _limits_of_measure(estimates: GroupEstimates, tail: float) -> measures.Limits:
-    """Return the limits of each group's measure, each with error probability `tail`."""
+def _group_limits(estimates: GroupEstimates, tail: float, method: limits.Method) -> measures.Limits:
+    """Return the limits of each group's value, each with error probability `tail`."""
     measure = estimates.measure
+    if measure.is_auc:
+        return measures.Limits(*limits.group_limits(estimates.variances, tail, method))
     low, high, note = measures.limits_of(
         measure, estimates.curves, estimates.errors, estimates.index, tail
     )

@@ -10,7 +10,6 @@ import sys
 import numpy as np
 import sklearn
 from fairlearn.postprocessing import ThresholdOptimizer
-from fairlearn.preprocessing import CorrelationRemover
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_validate
@@ -48,13 +47,8 @@ def weighted():
     return LogisticRegression().set_fit_request(sample_weight=True)
 
 
-def remover():
-    remover = CorrelationRemover(sensitive_feature_ids=[])
-    return MitigatedClassifier(remover, groups=2, estimator=weighted())
-
-
 def optimizer():
-    optimizer = ThresholdOptimizer(estimator=LogisticRegression(), predict_method="predict_proba")
+    optimizer = ThresholdOptimizer(estimator=weighted(), predict_method="predict_proba")
     return MitigatedClassifier(optimizer, groups=2, random_state=0)
 
 
@@ -92,8 +86,7 @@ def results(X, y, groups, scores):
         "comparison": compare_models(
             y, {"a": scores, "b": X[:, 1]}, groups=groups
         ).table.to_numpy(),
-        "removed correlation": remover().fit(X, y, sample_weight=scores * 0 + 2.0).predict_proba(X),
-        "thresholds": optimizer().fit(X, y).predict(X),
+        "thresholds": optimizer().fit(X, y, sample_weight=scores * 0 + 2.0).predict(X),
         "error bound": fit_with_error_bound(
             LinearDiscriminantAnalysis(), X, y, random_state=0
         ).predict(X),

@@ -22,7 +22,7 @@ from skfedauc import (
     group_roc_auc_score,
 )
 from skfedauc.measures import PartialAUC
-from skfedauc.scoring import GroupAUCScorer
+from skfedauc.scoring import GroupAUCScorer, Options
 
 # Replacements --------------------------------------------------------------------------
 
@@ -45,12 +45,11 @@ class OneGroupScorer(GroupAUCScorer):
     """Replacement of the scorer "roc_auc", with a single group."""
 
     def __init__(self):
-        super().__init__(
-            "pooled", "none", "skip", None, response_method=("decision_function", "predict_proba")
-        )
+        super().__init__("pooled", Options("none"))
 
     def _score(self, method_caller, estimator, X, y_true, **params):
-        self._groups = None
+        # Routed groups, also while routing is off
+        vars(self._options)["groups"] = None
         groups = np.zeros(_num_samples(y_true), int)
         return super()._score(method_caller, estimator, X, y_true, groups=groups, **params)
 
