@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -202,9 +202,10 @@ def find_change(
     rows = {}
     for group, numbers, periods in series:
         used = np.flatnonzero(variances.defined[numbers])
-        looks = _Looks.of(variances, numbers[used], n_reference, shift)
-        if looks is not None:
-            rows[group] = looks.row([periods[i] for i in used], alpha, len(series))
+        known = [periods[i] for i in used]
+        row = _change_of(variances, numbers[used], known, n_reference, shift, alpha, len(series))
+        if row is not None:
+            rows[group] = row
     if not rows:
         raise ValueError(
             f"find_change needs a group with more than n_reference={n_reference} periods that have "
@@ -214,10 +215,13 @@ def find_change(
     index: Any = pd.Index(list(rows), name=names[0])
     if len(names) > 1:
         index = pd.MultiIndex.from_tuples(list(rows), names=names)
-    columns = zip(_Row._fields, zip(*rows.values(), strict=True), strict=True)
     kinds = {"since": object, "found": object}  # None stays None among texts
+    columns: dict[str, list[Any]] = {}
+    for row in rows.values():
+        for name, value in row.items():
+            columns.setdefault(name, []).append(value)
     return pd.DataFrame(
-        {name: pd.Series(values, index, kinds.get(name)) for name, values in columns}
+        {name: pd.Series(values, index, kinds.get(name)) for name, values in columns.items()}
     )
 
 
@@ -243,88 +247,54 @@ def _series(counts: ScoreCounts) -> Iterator[tuple[Any, NDArray[np.intp], list[A
         yield group, np.array(numbers), periods
 
 
-class _Row(NamedTuple):
-    """Row of the table of `find_change`."""
+def _change_of(
+    variances: Variances,
+    numbers: NDArray[np.intp],
+    periods: list[Any],
+    n_reference: int,
+    shift: float,
+    alpha: float,
+    n_groups: int,
+) -> dict[str, Any] | None:
+    """Look at a group after each period, and return its row; None with too few periods.
 
-    since: Any
-    found: Any
-    auc_before: float
-    auc_after: float
-    difference: float
-    ci_low: float
-    ci_high: float
-    pvalue: float
-    n_periods: int
-
-
-class _Looks(NamedTuple):
-    """Evidence for a change after each period, and the averages at the last look.
-
-    `evidence` has, by look, the logarithm of the largest likelihood ratio of a start, times the
-    share of the error of this start. At the last look, the most likely change is before the period
-    `start`, and `precision` is one over the variance of the difference of the averages.
+    `alpha` is the group's share of the error. The evidence of a look is the logarithm of the
+    largest likelihood ratio of a start, times the share of the error of this start.
     """
-
-    evidence: Floats
-    start: int
-    before: float
-    after: float
-    precision: float
-    share: float
-    shift: float
-
-    @classmethod
-    def of(
-        cls, variances: Variances, numbers: NDArray[np.intp], n_reference: int, shift: float
-    ) -> _Looks | None:
-        """Look at a group after each period; None with too few periods."""
-        auc, weight = variances.auc[numbers], variances.size_weights[numbers]
-        total, weighted = np.cumsum(weight), np.cumsum(weight * auc)
-        # At each look, the variance per weight comes from the periods so far.
-        scale = np.cumsum(weight**2 * variances.bounded[numbers]) / total
-        evidence, looks = [], None
-        for last in range(n_reference, auc.size):
-            starts = np.arange(n_reference, last + 1)
-            before, after = total[starts - 1], total[last] - total[starts - 1]
-            means = weighted[starts - 1] / before, (weighted[last] - weighted[starts - 1]) / after
-            precision = 1.0 / (scale[last] * (1.0 / before + 1.0 / after))
-            place = starts - n_reference + _SLOWNESS
-            share = _SLOWNESS / (place * (place + 1.0))
-            found = np.log(share) + _log_ratio(means[1] - means[0], precision, shift)
-            best = int(np.argmax(found))
-            evidence.append(found[best])
-            before_best, after_best, of_both, of_start = (
-                float(values[best]) for values in (*means, precision, share)
-            )
-            looks = cls(
-                np.array(evidence),
-                int(starts[best]),
-                before_best,
-                after_best,
-                of_both,
-                of_start,
-                shift,
-            )
-        return looks
-
-    def row(self, periods: list[Any], alpha: float, n_groups: int) -> _Row:
-        """Return the row of a group with these periods; `alpha` is its share of the error."""
-        evidence = self.evidence
-        is_found = evidence >= -np.log(alpha)
-        first = len(periods) - evidence.size + int(np.argmax(is_found))
-        difference = self.after - self.before
-        reach = _reach(np.log(alpha * self.share), self.precision, self.shift)
-        return _Row(
-            periods[self.start],
-            periods[first] if is_found.any() else None,
-            self.before,
-            self.after,
-            difference,
-            max(difference - reach, -1.0),
-            min(difference + reach, 1.0),
-            min(n_groups * float(np.exp(-evidence.max())), 1.0),
-            len(periods),
-        )
+    if len(periods) <= n_reference:
+        return None
+    auc, weight = variances.auc[numbers], variances.size_weights[numbers]
+    total, weighted = np.cumsum(weight), np.cumsum(weight * auc)
+    # At each look, the variance per weight comes from the periods so far.
+    scale = np.cumsum(weight**2 * variances.bounded[numbers]) / total
+    looks = []
+    for last in range(n_reference, len(periods)):
+        starts = np.arange(n_reference, last + 1)
+        before, after = total[starts - 1], total[last] - total[starts - 1]
+        means = weighted[starts - 1] / before, (weighted[last] - weighted[starts - 1]) / after
+        precision = 1.0 / (scale[last] * (1.0 / before + 1.0 / after))
+        place = starts - n_reference + _SLOWNESS
+        share = _SLOWNESS / (place * (place + 1.0))
+        found = np.log(share) + _log_ratio(means[1] - means[0], precision, shift)
+        best = int(np.argmax(found))
+        looks.append(found[best])
+    evidence = np.array(looks)
+    is_found = evidence >= -np.log(alpha)
+    # From here on, the most likely start at the last look counts.
+    mean_before, mean_after = (float(of[best]) for of in means)
+    difference = mean_after - mean_before
+    reach = _reach(np.log(alpha * float(share[best])), float(precision[best]), shift)
+    return {
+        "since": periods[starts[best]],
+        "found": periods[n_reference + int(np.argmax(is_found))] if is_found.any() else None,
+        "auc_before": mean_before,
+        "auc_after": mean_after,
+        "difference": difference,
+        "ci_low": max(difference - reach, -1.0),
+        "ci_high": min(difference + reach, 1.0),
+        "pvalue": min(n_groups * float(np.exp(-evidence.max())), 1.0),
+        "n_periods": len(periods),
+    }
 
 
 def _log_ratio(difference: Floats, precision: Floats, shift: float) -> Floats:

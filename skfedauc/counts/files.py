@@ -158,7 +158,7 @@ def _column_names(level: str, *, is_weighted: bool, has_limits: bool) -> tuple[s
     return ("score", *(RANGE_COLUMNS if level == "bins" else ()), *_N_ROWS, *weights)
 
 
-def _values_of(state: State) -> tuple[NDArray[np.int64], dict[str, NDArray[Any]]]:
+def values_of(state: State) -> tuple[NDArray[np.int64], dict[str, NDArray[Any]]]:
     """Return each group's first row, and the columns after the group columns."""
     content, is_weighted = state.content, state.is_weighted
     if isinstance(content, Summary):
@@ -257,7 +257,7 @@ def content_of(state: State) -> bytes:
     parquet.pyarrow_parquet()  # raise the error for a missing package
     import pyarrow as pa
 
-    starts, values = _values_of(state)
+    starts, values = values_of(state)
     sizes = np.diff(starts)
     columns = [] if state.labels is None else columns_of(state.labels)
     names: tuple[str, ...] = ()

@@ -32,6 +32,7 @@ from skfedauc.counts.files import (
     default_names,
     names_of_columns,
     stacked,
+    values_of,
 )
 from skfedauc.counts.reducing import reduced
 from skfedauc.counts.state import State, added, check_weight_sums, state_of_rows
@@ -133,27 +134,21 @@ def table_of(state: State) -> pd.DataFrame:
     """Return the table of counts that `state_of_table` reads."""
     import pandas as pd
 
-    cells, labels, ranges = state.cells, state.labels, state.ranges
-    _, scores, negatives, positives, weights = cells
-    # 32-bit unsigned integers would wrap around silently when users add or subtract columns.
+    # Unsigned integers would wrap around silently when users add or subtract columns.
     counts = {
-        "score": scores,
-        **({} if ranges is None else dict(zip(RANGE_COLUMNS, ranges, strict=True))),
-        "n_negatives": negatives.astype(np.int64),
-        "n_positives": positives.astype(np.int64),
+        name: array.astype(np.int64) if array.dtype.kind == "u" else array
+        for name, array in values_of(state)[1].items()
     }
-    if weights is not None:
-        counts |= dict(zip(WEIGHT_COLUMNS, weights, strict=True))
     group_columns: dict[str, NDArray[Any]] = {}
-    if labels is not None:
-        columns = _input.columns_of_labels(labels)
+    if state.labels is not None:
+        columns = _input.columns_of_labels(state.labels)
         # `state_of_table` reads columns with the names of ranges as ranges.
         taken = [*counts, *RANGE_COLUMNS]
-        names = names_of_columns(state.group_names, len(columns), labels.size, taken)
-        if labels.size == 0:
-            columns = [labels] * len(names)
-        of_cell = cells.groups
-        group_columns = dict(zip(names, (column[of_cell] for column in columns), strict=True))
+        names = names_of_columns(state.group_names, len(columns), state.labels.size, taken)
+        if not state.labels.size:
+            columns = [state.labels] * len(names)
+        of_cell = state.cells.groups
+        group_columns = {name: of[of_cell] for name, of in zip(names, columns, strict=True)}
     return pd.DataFrame({**group_columns, **counts})
 
 
