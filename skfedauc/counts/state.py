@@ -487,7 +487,7 @@ def checked(state: State, name: str) -> State:
         wrong = _wrong_summary(content)
     else:
         wrong = _wrong_cells(content)
-        wrong = wrong or _wrong_ranges(content.scores, state.ranges, state.disclosure.bins)
+        wrong = wrong or wrong_ranges(content.scores, state.ranges, state.disclosure.bins)
     if labels is not None and not _input.are_sorted_labels(labels):
         wrong = wrong or "its labels are not in order"
     wrong = wrong or _wrong_facts(state)
@@ -514,8 +514,8 @@ def _at(is_wrong: NDArray[np.bool_], scores: NDArray[np.float64]) -> str:
     return f", at cell {cell} with the score {scores[cell]:.17g}"
 
 
-def _wrong_ranges(
-    scores: NDArray[np.float64], ranges: Ranges | None, bins: Bins | None
+def wrong_ranges(
+    scores: NDArray[np.float64], ranges: Ranges | None, bins: Bins | None = None
 ) -> str | None:
     """Return why these ranges are invalid for cells with these scores; None for valid ranges."""
     if ranges is None:

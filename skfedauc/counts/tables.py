@@ -35,12 +35,14 @@ from skfedauc.counts.files import (
     values_of,
 )
 from skfedauc.counts.reducing import reduced
-from skfedauc.counts.state import State, added, check_weight_sums, state_of_rows
+from skfedauc.counts.state import State, added, check_weight_sums, state_of_rows, wrong_ranges
 
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
     import pandas as pd
 
+# Arguments of `from_predictions`, and which of the columns each is
+_ARGUMENTS = {"y_true": "label", "y_score": "score", "groups": "group", "sample_weight": "weight"}
 # Range of valid weights, so that sums of their squares neither overflow nor underflow
 _SMALLEST, _LARGEST = 1e-100, 1e100
 
@@ -84,8 +86,9 @@ def state_of_table(group: Any, counts: Mapping[str, Any], columns: Mapping[str, 
     weights, ranges = stacked(found, WEIGHT_COLUMNS), stacked(found, RANGE_COLUMNS)
     if weights is not None:
         check_weight_sums(weights, negatives, positives)
-    if ranges is not None:
-        _check_ranges(ranges[0], ranges[1], scores)
+    wrong = wrong_ranges(scores, ranges)
+    if wrong is not None:
+        raise ValueError(f"score must be from score_low to score_high: {wrong}.")
     codes: NDArray[np.intp] | None = None
     labels: NDArray[Any] | None = None
     names: tuple[str, ...] = ()
@@ -117,17 +120,6 @@ def _all_or_none(columns: Mapping[str, Any], names: Sequence[str]) -> dict[str, 
             f"{'is' if len(absent) == 1 else 'are'} missing."
         )
     return given
-
-
-def _check_ranges(low: Any, high: Any, scores: NDArray[np.float64]) -> None:
-    """Raise a ValueError for scores outside their ranges."""
-    is_wrong = (low > scores) | (scores > high)
-    if is_wrong.any():
-        place = int(np.argmax(is_wrong))
-        raise ValueError(
-            f"score must be from score_low to score_high; got {scores[place]:.17g} with the range "
-            f"from {low[place]:.17g} to {high[place]:.17g} in row {place}."
-        )
 
 
 def table_of(state: State) -> pd.DataFrame:
@@ -237,8 +229,7 @@ def naming_columns(columns: Columns) -> Iterator[None]:
 
 
 def _with_names(message: str, columns: Columns) -> str:
-    names = {"y_true": "label", "y_score": "score", "sample_weight": "weight", "groups": "group"}
-    for argument, name in names.items():
+    for argument, name in _ARGUMENTS.items():
         named = columns.by_argument.get(name, [])
         if named:
             found = f"column{'s' * (len(named) > 1)} {_words.listed(named)}"
@@ -253,14 +244,13 @@ def _with_names(message: str, columns: Columns) -> str:
 def arguments_of(table: Any, columns: Columns, name: str = "the batch") -> dict[str, Any]:
     """Return the columns of a table in memory by argument of `from_predictions`."""
     frame = _as_frame(table)
-    found = {
-        "y_true": _input.column_named(frame, columns.label, "label", name),
-        "y_score": _input.column_named(frame, columns.score, "score", name),
-    }
-    if columns.group is not None:
-        found["groups"] = _input.columns_of(frame, columns.by_argument["group"], "group", name)
-    if columns.weight is not None:
-        found["sample_weight"] = _input.column_named(frame, columns.weight, "weight", name)
+    found = {}
+    for argument, of in _ARGUMENTS.items():
+        named = columns.by_argument.get(of, [])
+        if argument == "groups" and named:
+            found[argument] = _input.columns_of(frame, named, of, name)
+        elif named:
+            found[argument] = _input.column_named(frame, named[0], of, name)
     return found
 
 
