@@ -410,15 +410,7 @@ def test_the_same_counting_in_files(tmp_path):
         ScoreCounts.merge([path], repeated="never")
 
 
-def test_a_receiver_binds_groups_and_sources():
-    data = A.to_bytes()
-    assert ScoreCounts.from_bytes(data, limits=Limits(groups=["a", "b"], source="oslo")) == A
-    with pytest.raises(LimitError, match="rows of 1 group that its sender may not have: 'b'"):
-        ScoreCounts.from_bytes(data, limits=Limits(groups=["a"]))
-    with pytest.raises(LimitError, match="counts of another source, 'oslo'"):
-        ScoreCounts.from_bytes(data, limits=Limits(source="va"))
-    with pytest.raises(LimitError, match="it has counts of another source, None"):
-        ScoreCounts.from_bytes(made(1).to_bytes(), limits=Limits(source="va"))
+def test_limits_of_cells_groups_and_sources():
     for limits, message in (
         (Limits(max_cells=99), "it has 200 cells"),
         (Limits(max_groups=1), "it has 2 groups"),
@@ -601,12 +593,8 @@ def test_files_are_read_one_at_a_time(tmp_path, monkeypatch):
         ({"a.skfa": 1}, "one of type int"),
         ({7: some_counts()}, "mapping from names to score counts or paths; got the name int 7"),
         ([b"counts.skfa"], "paths of files; got one of type bytes. ScoreCounts.from_bytes reads"),
-        (pd.DataFrame({"counts": [1]}), r"got a DataFrame. Pass the column of .*table\['counts'\]"),
-        (pl.DataFrame({"counts": [1]}), "got a DataFrame. Pass the column of score counts"),
-        (
-            pd.Series({"site": "oslo", "counts": some_counts()}),
-            "got a row of a table. Pass the column of score counts",
-        ),
+        (pd.DataFrame({"counts": [1]}), r"got DataFrame. Pass the column of .*table\['counts'\]"),
+        (pl.DataFrame({"counts": [1]}), "got DataFrame. Pass the column of score counts"),
         ([pd.Series({"counts": 1})], "one of type Series. Pass the column of score counts"),
         ([("oslo", 1)], "one of type tuple. Pass the column of score counts"),
     ],

@@ -1066,9 +1066,7 @@ def merge_named(
 
 
 def _check_iterable(parts: Any) -> None:
-    """Raise a TypeError for a merge of what is no iterable of parts, such as a table or a row."""
-    if isinstance(parts, ScoreCounts):
-        raise TypeError("parts must be an iterable of score counts; got a single one.")
+    """Raise a TypeError for a merge of what is no iterable of parts, such as a table."""
     if isinstance(parts, Mapping):
         wrong = [name for name in parts if not isinstance(name, str) or not name]
         if wrong:
@@ -1077,18 +1075,13 @@ def _check_iterable(parts: Any) -> None:
                 f"{_words.described(wrong[0])}."
             )
         return
-    if isinstance(parts, str | bytes | os.PathLike) or not isinstance(parts, Iterable):
+    is_table = hasattr(parts, "columns") or hasattr(parts, "column_names")
+    is_single = isinstance(parts, ScoreCounts | str | bytes | os.PathLike)
+    if is_table or is_single or not isinstance(parts, Iterable):
+        mend = " Pass the column of score counts, such as table['counts']." if is_table else ""
+        got = type(parts).__name__ if is_table else _words.described(parts)
         raise TypeError(
-            "parts must be an iterable of score counts or paths, such as a list; got "
-            f"{_words.described(parts)}."
-        )
-    is_series = hasattr(parts, "iloc") and not hasattr(parts, "columns")
-    is_row = is_series and len({isinstance(part, ScoreCounts) for part in parts}) > 1
-    if is_row or hasattr(parts, "columns") or hasattr(parts, "column_names"):
-        raise TypeError(
-            "parts must be an iterable of score counts; got a "
-            f"{'row of a table' if is_row else type(parts).__name__}. Pass the column of score "
-            "counts, such as table['counts']."
+            f"parts must be an iterable of score counts or paths, such as a list; got {got}.{mend}"
         )
 
 
@@ -1148,7 +1141,7 @@ def select_groups(
         mark = min(at_least, state.disclosure.min_count or at_least)
         state = state.with_disclosure(min_count=mark)
     if state.labels is not None:
-        state = reducing.with_groups(state, reducing.positions_of(numbers, len(counts)))
+        state = reducing.with_groups(state, np.asarray(numbers, np.intp))
     return counts._with(state)  # noqa: SLF001
 
 

@@ -246,7 +246,7 @@ class State(_Facts):
     @property
     def has_exact_aucs(self) -> bool:
         """Whether group AUCs are exact; False for binned counts and their summaries."""
-        return self.ranges is None and (self.summary is None or self.summary.lowest is None)
+        return self.ranges is None and (self.summary is None or not self.summary.has_limits)
 
     @functools.cached_property
     def concordance(self) -> Concordance:
@@ -272,7 +272,7 @@ class State(_Facts):
     def own_moments(self) -> OwnMoments:
         """Sums by group that determine the variance of the group's AUC."""
         if self.summary is not None:
-            return self.summary.sums.moments
+            return OwnMoments(*self.summary.moments[0])
         # The sums among all rows come with the sums within groups.
         among_all = vars(self).get("_sums")
         sums = among_all or placement_sums(self.cells, n_jobs=self.n_jobs)
@@ -336,7 +336,7 @@ class State(_Facts):
         sha256 = hashlib.sha256(self.disclosure.level.encode())
         for array in self.arrays if self.labels is None else [*self.arrays, self.labels]:
             if array.dtype.kind == "O":  # labels, and integers of more than 64 bits
-                text = "\0".join(map(_text_of_label, array.tolist()))
+                text = "\0".join(map(_text_of_label, array.ravel().tolist()))
                 sha256.update(text.encode("utf-8", "surrogatepass"))
             else:
                 sha256.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
@@ -487,7 +487,7 @@ def checked(state: State, name: str) -> State:
         wrong = _wrong_summary(content)
     else:
         wrong = _wrong_cells(content)
-        wrong = wrong or _wrong_ranges(content.scores, state.ranges, state.disclosure.bins)
+        wrong = wrong or wrong_ranges(content.scores, state.ranges, state.disclosure.bins)
     if labels is not None and not _input.are_sorted_labels(labels):
         wrong = wrong or "its labels are not in order"
     wrong = wrong or _wrong_facts(state)
@@ -514,8 +514,8 @@ def _at(is_wrong: NDArray[np.bool_], scores: NDArray[np.float64]) -> str:
     return f", at cell {cell} with the score {scores[cell]:.17g}"
 
 
-def _wrong_ranges(
-    scores: NDArray[np.float64], ranges: Ranges | None, bins: Bins | None
+def wrong_ranges(
+    scores: NDArray[np.float64], ranges: Ranges | None, bins: Bins | None = None
 ) -> str | None:
     """Return why these ranges are invalid for cells with these scores; None for valid ranges."""
     if ranges is None:
