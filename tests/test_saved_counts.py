@@ -410,7 +410,15 @@ def test_the_same_counting_in_files(tmp_path):
         ScoreCounts.merge([path], repeated="never")
 
 
-def test_limits_of_cells_groups_and_sources():
+def test_a_receiver_binds_groups_and_sources():
+    data = A.to_bytes()
+    assert ScoreCounts.from_bytes(data, limits=Limits(groups=["a", "b"], source="oslo")) == A
+    with pytest.raises(LimitError, match="rows of 1 group that its sender may not have: 'b'"):
+        ScoreCounts.from_bytes(data, limits=Limits(groups=["a"]))
+    with pytest.raises(LimitError, match="counts of another source, 'oslo'"):
+        ScoreCounts.from_bytes(data, limits=Limits(source="va"))
+    with pytest.raises(LimitError, match="it has counts of another source, None"):
+        ScoreCounts.from_bytes(made(1).to_bytes(), limits=Limits(source="va"))
     for limits, message in (
         (Limits(max_cells=99), "it has 200 cells"),
         (Limits(max_groups=1), "it has 2 groups"),
