@@ -48,8 +48,8 @@ class ScoreCounts(Immutable):
     All attributes are read-only, and ``==`` compares only the counts.
 
     Counts are not anonymous: counts of distinct scores disclose the group, the score and the class
-    of every row, but no features, identifiers or order of rows. A `Disclosure` says what a site
-    coarsens or withholds.
+    of every row, but no features, no identifiers and no order of rows. A `Disclosure` says what a
+    site coarsens or withholds.
 
     See Also
     --------
