@@ -48,8 +48,8 @@ class ScoreCounts(Immutable):
     All attributes are read-only, and ``==`` compares only the counts.
 
     Counts are not anonymous: counts of distinct scores disclose the group, the score and the class
-    of every row, but no features, identifiers or order of rows. A `Disclosure` says what a site
-    coarsens or withholds.
+    of every row. They hold no features, no identifiers and no order of rows. A `Disclosure` says
+    what a site coarsens or withholds.
 
     See Also
     --------
@@ -557,6 +557,10 @@ class ScoreCounts(Immutable):
         DisclosureError
             If groups of a summary would be combined.
 
+        See Also
+        --------
+        GroupAUC : Its argument `min_per_class` leaves small groups out.
+
         Examples
         --------
         >>> from skfedauc import ScoreCounts
@@ -669,7 +673,12 @@ class ScoreCounts(Immutable):
 
     @property
     def disclosure(self) -> Disclosure:
-        """What was coarsened and withheld: level, bins, `min_count` and withheld groups."""
+        """What was coarsened and withheld: level, bins, `min_count` and withheld groups.
+
+        See Also
+        --------
+        GroupAUC.bounds : AUCs that the bins and the withheld groups permit.
+        """
         return self._state.disclosure
 
     # Files, messages and secure sums -------------------------------------------------------
