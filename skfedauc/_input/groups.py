@@ -7,7 +7,6 @@ narwhals reads pandas, polars and pyarrow, each of which has another fast way of
 
 from __future__ import annotations
 
-import bisect
 import functools
 from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
@@ -39,7 +38,6 @@ from skfedauc._input.labels import (
     checked_labels,
     code_points,
     digits_as_integers,
-    even_text,
     is_missing,
     is_whole,
     kind_of,
@@ -78,7 +76,10 @@ def encode_array(column: NDArray[Any], name: str) -> tuple[NDArray[np.intp], Lab
         if numbers is None:
             return encode_array(column.astype(object), name)
         codes, _ = number_integers(numbers)
-        return codes, checked_labels(column[example_rows(codes)].astype(object), name)
+        labels = checked_labels(column[example_rows(codes)].astype(object), name)
+        if MISSING in labels.tolist():  # This label comes last.
+            return encode_array(column.astype(object), name)
+        return codes, labels
     raise TypeError(
         f"{name} must hold {KINDS}; got an array of {column.dtype}: convert them with .astype(str)."
     )
@@ -112,7 +113,8 @@ def _object_codes(column: NDArray[Any], name: str) -> tuple[NDArray[np.integer],
         raise not_single_values(column, name) from error
     if kind in ("floating", "decimal") or kind.startswith("mixed"):
         labels = _one_kind(np.asarray(labels, object), {*map(type, column[codes >= 0])}, name)
-    if kind == "string" and not _pandas_distinguishes_strings():
+    # Before pandas 3.1, NUL or a surrogate ends a string.
+    if kind == "string" and len(pd.factorize(np.array(["", "\0"], object))[1]) < 2:
         labels = np.asarray(labels, object)
         has_label = codes >= 0
         text = column[has_label]
@@ -145,42 +147,23 @@ def _one_kind(labels: Labels, types: set[type], name: str) -> Labels:
     return labels
 
 
-@functools.cache
-def _pandas_distinguishes_strings() -> bool:
-    """Return whether pandas distinguishes all strings.
-
-    Before pandas 3.1, NUL or a surrogate ends a string.
-    """
-    import pandas as pd
-
-    return len(pd.factorize(np.array(["", "\0"], object))[1]) == 2
-
-
 def number_integers(values: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[Any]]:
     """Return integers' numbers and sorted distinct values, without sorting a small range."""
     values = values.astype(values.dtype.newbyteorder("="), copy=False)
-    if values.dtype == np.uint64:
-        if values.size and int(values.max()) >= 1 << 63:
-            distinct, codes = np.unique(values, return_inverse=True)
-            return codes, distinct
-        values = values.astype(np.int64)
     if values.size == 0:
         return np.zeros(0, np.intp), np.zeros(0, np.int64)
     low, high = int(values.min()), int(values.max())
-    if high - low < 4 * values.size + 1024:
-        offsets = values.astype(np.int64, copy=False)
-        offsets = (offsets - low if low else offsets).astype(np.intp, copy=False)
-        used = np.zeros(high - low + 1, np.bool_)
-        for start in range(0, offsets.size, HASHED_ROWS):
-            used[offsets[start : start + HASHED_ROWS]] = True
-            if used.all():  # The first rows often have every value.
-                return offsets, np.arange(high - low + 1, dtype=np.int64) + low
-        number_of, numbers = np.cumsum(used) - 1, np.empty_like(offsets)
-        for start in range(0, offsets.size, HASHED_ROWS):  # twice as fast as all rows at once
-            mine = slice(start, start + HASHED_ROWS)
-            numbers[mine] = number_of.take(offsets[mine])
-        return numbers, np.flatnonzero(used).astype(np.int64) + low
+    if high >= 1 << 63:
+        distinct, codes = np.unique(values, return_inverse=True)
+        return codes, distinct
     values = values.astype(np.int64, copy=False)
+    if high - low < 4 * values.size + 1024:
+        offsets = (values - low).astype(np.intp, copy=False)
+        used = np.zeros(high - low + 1, np.bool_)
+        used[offsets] = True
+        if used.all():
+            return offsets, np.arange(high - low + 1, dtype=np.int64) + low
+        return (np.cumsum(used) - 1)[offsets], np.flatnonzero(used).astype(np.int64) + low
     if values.size < HASHED_ROWS:
         distinct, codes = np.unique(values, return_inverse=True)
         return codes, distinct
@@ -195,12 +178,8 @@ def number_integers(values: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[Any
 
 def example_rows(codes: NDArray[np.intp]) -> NDArray[np.intp]:
     """Return one row's index for each group, shape (n_groups,)."""
-    example = np.full(int(codes.max()) + 1 if codes.size else 0, -1, np.intp)
-    for start in range(0, codes.size, HASHED_ROWS):
-        mine = codes[start : start + HASHED_ROWS]
-        example[mine] = np.arange(start, start + mine.size)
-        if example.min() >= 0:  # The first rows often contain every group.
-            break
+    example = np.zeros(int(codes.max()) + 1 if codes.size else 0, np.intp)
+    example[codes] = np.arange(codes.size)
     return example
 
 
@@ -218,20 +197,6 @@ def in_order(
         labels = labels[order]
     # The code -1 indexes the last of these numbers, which is -1.
     return np.append(numbers, -1)[codes], labels
-
-
-def missing_last(codes: NDArray[np.intp], labels: Labels) -> tuple[NDArray[np.intp], Labels]:
-    """Move the label `MISSING` to the end of sorted text."""
-    if labels.size < 2 or not isinstance(labels[0], str):
-        return codes, labels
-    place = bisect.bisect_left(labels, MISSING)
-    if place >= labels.size - 1 or labels[place] != MISSING:
-        return codes, labels
-    others = np.delete(np.arange(labels.size), place)
-    numbers = np.full(labels.size + 1, -1)
-    numbers[others] = np.arange(others.size)
-    numbers[place] = others.size
-    return numbers[codes], object_array([*labels[others], MISSING])
 
 
 def of_all_rows(
@@ -253,24 +218,13 @@ def drop_unused(codes: NDArray[np.intp], labels: Labels) -> tuple[NDArray[np.int
 
 def encode_column(column: Any, name: str) -> tuple[NDArray[np.intp], Labels]:
     """Return a column's numbers and sorted labels, with the number -1 for missing labels."""
-    encode = encode_array if isinstance(column, np.ndarray) else _encode_series
-    return missing_last(*encode(column, name))
-
-
-def _encode_series(column: Any, name: str) -> tuple[NDArray[np.intp], Labels]:
-    """Return a native series' numbers and sorted labels."""
+    if isinstance(column, np.ndarray):
+        return encode_array(column, name)
     import narwhals.stable.v2 as nw
 
-    even = _encode_even_text(column) if len(column) >= HASHED_ROWS else None
-    if even is not None:
-        return even
-    # pandas columns bypass narwhals, which takes half of the run time for short columns.
     if nw.dependencies.is_pandas_series(column):
         if column.dtype == object or getattr(column.dtype, "storage", "") == "python":
             return encode_array(column.to_numpy(object), name)
-        if column.dtype in ("str", "string"):
-            codes, labels = column.factorize()
-            return in_order(codes, np.asarray(labels, object), name)
         if column.dtype == "category":
             labels = np.asarray(column.cat.categories, object)
             return _encode_dictionary(np.asarray(column.cat.codes, np.intp), labels, name)
@@ -278,35 +232,21 @@ def _encode_series(column: Any, name: str) -> tuple[NDArray[np.intp], Labels]:
     if series.dtype.is_nested():
         raise nested(f"a column of {series.dtype}", name)
     native, is_text = nw.to_native(series), series.dtype in (nw.String, nw.Categorical, nw.Enum)
-    if is_text and nw.dependencies.is_pyarrow_chunked_array(native):
-        return _encode_dictionary(*_arrow_codes(native), name)
+    if nw.dependencies.is_pyarrow_chunked_array(native):
+        return encode_column(_in_pandas(native), name)
+    if is_text and hasattr(native, "factorize"):  # Pandas stores these strings in arrow arrays.
+        codes, labels = native.factorize()
+        return in_order(codes, np.asarray(labels, object), name)
     if series.null_count():
         has_label = ~np.asarray(series.is_null().to_numpy(), np.bool_)
-        return of_all_rows(has_label, *_encode_series(nw.to_native(series.drop_nulls()), name))
+        return of_all_rows(has_label, *encode_column(nw.to_native(series.drop_nulls()), name))
+    if is_text and nw.dependencies.is_polars_series(native):
+        return in_order(*_polars_codes(native), name)
     if is_text:
-        if hasattr(native, "factorize"):  # Pandas stores these strings in arrow arrays.
-            codes, labels = native.factorize()
-            return in_order(codes, np.asarray(labels, object), name)
-        if nw.dependencies.is_polars_series(native):
-            return in_order(*_polars_codes(native), name)
         series = series.cast(nw.String)
-    zone = getattr(series.dtype, "time_zone", None)
-    if zone is not None:
-        return _encode_instants(series, zone, name)
+    if getattr(series.dtype, "time_zone", None) is not None:
+        return encode_array(object_array(series.to_list()), name)
     return encode_array(series.to_numpy(), name)
-
-
-def _encode_even_text(column: Any) -> tuple[NDArray[np.intp], Labels] | None:
-    """Return numbers and sorted labels for equally long strings, or None for other strings.
-
-    Identifiers often have equal length. Such strings need neither a hash table nor sorting.
-    """
-    text = even_text(column)
-    numbers = None if text is None else digits_as_integers(text)
-    if text is None or numbers is None:
-        return None
-    codes, _ = number_integers(numbers)
-    return codes, object_array(row.tobytes().decode() for row in text[example_rows(codes)])
 
 
 def _encode_dictionary(
@@ -319,14 +259,12 @@ def _encode_dictionary(
     return of_all_rows(has_label, numbers[codes], labels)
 
 
-def _encode_instants(series: Any, zone: str, name: str) -> tuple[NDArray[np.intp], Labels]:
-    """Return numbers and labels for dates with a time zone, without changing the zone."""
+def _in_pandas(column: Any) -> Any:
+    """Return a pyarrow array in a pandas Series; a dictionary's labels in place of its codes."""
     import pandas as pd
 
-    in_utc = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None).to_numpy()
-    codes, dates = encode_array(in_utc, name)
-    labels = pd.DatetimeIndex(dates).tz_localize("UTC").tz_convert(zone)
-    return codes, object_array(labels)
+    plain = getattr(column.type, "value_type", column.type)
+    return pd.Series(pd.arrays.ArrowExtensionArray(column.cast(plain)))
 
 
 def _polars_codes(column: Any) -> tuple[NDArray[np.integer], Labels]:
@@ -338,33 +276,13 @@ def _polars_codes(column: Any) -> tuple[NDArray[np.integer], Labels]:
     return codes, object_array(column.gather(example_rows(codes)).to_list())
 
 
-def _arrow_codes(column: Any) -> tuple[NDArray[np.intp], Labels]:
-    """Return codes and distinct labels for pyarrow strings or a dictionary array."""
-    plain = getattr(column.type, "value_type", None)
-    # A dictionary may contain a missing label, or the same label twice.
-    if plain is not None and any(chunk.dictionary.null_count for chunk in column.chunks):
-        return _arrow_codes(column.cast(plain))
-    encoded = column.dictionary_encode().combine_chunks()
-    values = encoded.dictionary
-    if plain is not None and len(values.unique()) < len(values):
-        return _arrow_codes(column.cast(plain))
-    # Codes may have an unsigned type.
-    codes = encoded.indices.cast("int64").fill_null(-1).to_numpy().astype(np.intp)
-    return codes, object_array(values.to_pylist())
-
-
 # How to treat rows without a group label
 Missing: TypeAlias = Literal["raise", "drop", "group"]
 
 
 def check_missing(missing: Any) -> Missing:
     """Return `missing` after checking it."""
-    options = {
-        "raise": "an error",
-        "drop": "leave rows without a group label out",
-        "group": f"make them the group {MISSING!r}",
-    }
-    return check_option("missing", missing, options)  # type: ignore[no-any-return]
+    return check_option("missing", missing, ("raise", "drop", "group"))  # type: ignore[no-any-return]
 
 
 def check_groups_given(groups: Any) -> None:
@@ -489,13 +407,7 @@ def _encode_all(
     columns: list[Any], name: str, missing: Missing, n_rows: NDArray[np.int64] | None = None
 ) -> tuple[NDArray[np.intp], Labels]:
     encoded = [encode_column(column, name) for column in columns]
-    has_gaps = [
-        # Integers of numpy are never missing.
-        not (isinstance(column, np.ndarray) and column.dtype.kind in "biu")
-        and bool(codes.size)
-        and int(codes.min()) < 0
-        for column, (codes, _) in zip(columns, encoded, strict=True)
-    ]
+    has_gaps = [codes.size > 0 and int(codes.min()) < 0 for codes, _ in encoded]
     if any(has_gaps) and missing == "group":
         encoded = [
             _with_missing_group(codes, labels, name) if gaps else (codes, labels)
@@ -516,12 +428,7 @@ def _encode_all(
 def _refuse_missing(n_missing: int, n_rows: int, name: str) -> None:
     mend = "drop these rows, or give them a label of their own such as 'missing'"
     if name == "groups":
-        mend = (
-            "pass missing='drop' to leave these rows out, or missing='group' to give them a "
-            f"label of their own, {MISSING!r}"
-        )
-    if name == "clusters":
-        mend = "drop these rows, or give each of them a label of its own"
+        mend = f"pass missing='drop', or missing='group' for a label of their own, {MISSING!r}"
     raise ValueError(f"{name} has {n_missing} missing labels of {n_rows}; {mend}.")
 
 

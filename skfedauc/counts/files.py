@@ -27,7 +27,7 @@ from skfedauc import _input
 from skfedauc._input.arrays import object_array
 from skfedauc._input.labels import is_missing as is_missing_label
 from skfedauc._kernel import Cells, compact_counts
-from skfedauc._words import described, listed, shortened
+from skfedauc._words import counted, described, listed, shortened
 from skfedauc.counts import parquet
 from skfedauc.counts.bins import Bins
 from skfedauc.counts.disclosure import Disclosure, Withheld
@@ -87,6 +87,10 @@ class Limits:
         Cells, groups and sources.
     max_label_length : int, default=10_000
         Characters in a group label, a class label, a source name or another name.
+    groups : collection of labels, default=None
+        The only groups that the sender may have; None for any.
+    source : str, default=None
+        The only source name that the sender may use; None for any.
 
     See Also
     --------
@@ -110,11 +114,16 @@ receiver's limit of 1; pass limits=Limits(max_rows=...) to accept it.
     max_groups: int = 1 << 40
     max_sources: int = 1 << 40
     max_label_length: int = 10_000
+    groups: Any = None
+    source: str | None = None
 
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):
-            number = _input.check_whole_number(getattr(self, field.name), field.name, 0)
-            object.__setattr__(self, field.name, number)
+            if field.name.startswith("max_"):
+                number = _input.check_whole_number(getattr(self, field.name), field.name, 0)
+                object.__setattr__(self, field.name, number)
+        if isinstance(self.groups, str):
+            raise TypeError(f"groups must be a list of labels; got {described(self.groups)}.")
 
     def check(self, name: str, number: int, what: str) -> None:
         """Raise a LimitError for a number above a limit; `what` is a sentence with ``{}``."""
@@ -128,6 +137,19 @@ receiver's limit of 1; pass limits=Limits(max_rows=...) to accept it.
     def check_text(self, length: int) -> None:
         """Raise a LimitError for a label or name with more characters than the limit."""
         self.check("max_label_length", length, "it has a label or name of {} characters")
+
+    def check_sender(self, groups: Iterable[Any], sources: Iterable[Source]) -> None:
+        """Raise a LimitError for groups or sources that the sender may not use."""
+        if self.groups is not None:
+            others = [label for label in groups if label not in self.groups]
+            if others:
+                raise LimitError(
+                    f"it has rows of {counted(len(others), 'group')} that its sender may not "
+                    f"have: {listed(others)}"
+                )
+        names = {source.name for source in sources} - {self.source}
+        if self.source is not None and names:
+            raise LimitError(f"it has counts of another source, {listed(names)}")
 
 
 def check_limits(limits: object) -> Limits:
@@ -529,6 +551,7 @@ def _read(file: Any, facts: dict[str, Any], data: Any, limits: Limits) -> State:
         else _cells_state(starts, values, labels, known)
     )
     limits.check("max_groups", state.n_groups, "it has {} groups")
+    limits.check_sender([] if state.labels is None else state.labels.tolist(), state.sources)
     return state
 
 

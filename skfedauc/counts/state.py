@@ -6,10 +6,11 @@ import dataclasses
 import enum
 import functools
 import hashlib
+import hmac
 import math
 import re
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -65,7 +66,7 @@ class Source(NamedTuple):
     metadata : tuple of (str, str)
         Further facts, sorted by key.
     identifier : str
-        32 random hexadecimal digits.
+        32 hexadecimal digits: random, or a keyed hash of the counts (``with_source(secret=)``).
     """
 
     name: str | None = None
@@ -106,6 +107,8 @@ def new_source(
     model: Any = None,
     period: Any = None,
     metadata: Mapping[str, str] | None = None,
+    secret: bytes | None = None,
+    digest: Callable[[], bytes] = bytes,
 ) -> Source:
     """Check `ScoreCounts.with_source`'s arguments, and return a source."""
     for argument, value in {"name": name, "model": model, "period": period}.items():
@@ -118,7 +121,16 @@ def new_source(
         if not all(isinstance(text, str) for text in pair):
             raise TypeError(f"metadata must map text to text; got {described(pair)}.")
         _input.check_text(pair, "metadata")
-    return Source(name, model, period, pairs, secrets.token_hex(16))
+    identifier = secrets.token_hex(16)
+    if secret is not None:
+        if not isinstance(secret, bytes) or len(secret) < 16:
+            raise TypeError(
+                "secret must be at least 16 random bytes that only the sender knows, such as "
+                "secrets.token_bytes(32)."
+            )
+        content = digest() + repr((name, model, period)).encode()
+        identifier = hmac.new(secret, content, hashlib.sha256).hexdigest()[:32]
+    return Source(name, model, period, pairs, identifier)
 
 
 def in_order(sources: Iterable[Source]) -> tuple[Source, ...]:

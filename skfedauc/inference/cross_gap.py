@@ -9,19 +9,16 @@ has four parts, one for each class and cross AUC, and the variance sums the squa
 
 from __future__ import annotations
 
-import dataclasses
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from skfedauc._kernel import Cells, ranks_in_groups
 from skfedauc.clusters import ClusterCounts
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.moments import ClassRows, Floats, ratio
 from skfedauc.counts.score_counts import extremes_of, sums_among_all, view_of, with_weights_over
-from skfedauc.inference.differences import holm
-from skfedauc.inference.effects import Rows, Units, cluster_effects, placements, satterthwaite
+from skfedauc.inference.effects import Rows, cluster_effects, placements, satterthwaite
 from skfedauc.inference.quantiles import t_quantile
 from skfedauc.inference.variances import bounded, moments_of_all_rows, rows_of, strata_of
 from skfedauc.pairs import Ranks, ranks_among_all
@@ -38,16 +35,14 @@ class CrossGaps(NamedTuple):
     """The xAUC disparity between each group and all other groups, with its test.
 
     The standard error is NaN with fewer than two rows in a class in the group or in the other
-    groups. P values are for a disparity of 0, unadjusted and adjusted for the group count (Holm).
-    `lowest` and `highest` are the disparities that binned scores permit, with their standard
-    errors. `freedom` has the degrees of freedom of the standard errors; infinite for independent
-    rows.
+    groups. P values are for a disparity of 0. `lowest` and `highest` are the disparities that
+    binned scores permit, with their standard errors. `freedom` has the degrees of freedom of the
+    standard errors; infinite for independent rows.
     """
 
     disparity: Floats
     error: Floats
     pvalue: Floats
-    pvalue_adjusted: Floats
     lowest: End
     highest: End
     freedom: Floats
@@ -59,8 +54,8 @@ class CrossGaps(NamedTuple):
         (low, of_low), (high, of_high) = self.lowest, self.highest
         return np.maximum(low - deviate * of_low, -1.0), np.minimum(high + deviate * of_high, 1.0)
 
-    def largest(self, alpha: float, tail: float) -> tuple[float, float, float]:
-        """Return the largest absolute disparity with a lower and an upper limit.
+    def largest(self, alpha: float, tail: float) -> tuple[float, float]:
+        """Return a lower and an upper limit of the largest absolute disparity.
 
         The lower limit fails, with probability `alpha`, only if a simultaneous limit of any group
         fails. The upper limit fails, with probability `tail`, only if that of the group with the
@@ -73,7 +68,7 @@ class CrossGaps(NamedTuple):
         (lowest, of_low), (highest, of_high) = self.lowest, self.highest
         furthest = np.maximum(highest + deviate * of_high, deviate * of_low - lowest)
         most = np.minimum(np.nan_to_num(furthest, nan=1.0), 1.0).max()
-        return float(np.abs(self.disparity).max()), float(least), float(most)
+        return float(least), float(most)
 
 
 def cross_gaps(counts: ScoreCounts, clusters: ClusterCounts | None = None) -> CrossGaps:
@@ -106,12 +101,8 @@ def cross_gaps(counts: ScoreCounts, clusters: ClusterCounts | None = None) -> Cr
     nearest = np.where(low > 0, low, np.where(high < 0, high, 0.0))
     of_nearest = np.where(low > 0, of_low, np.where(high < 0, of_high, error))
     pvalue = 2.0 * stdtr(freedom, -np.abs(nearest / of_nearest))
-    adjusted = pvalue.copy()
-    if _n_gaps(error) > 1:
-        is_tested = ~np.isnan(pvalue)
-        adjusted[is_tested] = holm(pvalue[is_tested])
     own = _disparities(counts, counts)[0] if is_binned else low
-    return CrossGaps(own, error, pvalue, adjusted, ends[0], ends[-1], freedom)
+    return CrossGaps(own, error, pvalue, ends[0], ends[-1], freedom)
 
 
 def pair_errors(counts: ScoreCounts) -> Floats:
@@ -245,28 +236,26 @@ def _errors_of_clusters(own: ClusterCounts, others: ClusterCounts) -> tuple[Floa
     if own.n_groups * n_cells > _MOST_VISITS:
         return error, freedom
     for g in range(own.n_groups):
-        masks = ((first.codes == g) == first.positive), ((second.codes == g) != second.positive)
-        if not all(kept.any() for kept in masks):
-            continue
-        (one, of_one), (two, of_two) = map(_effects_on_auc, (first, second), masks)
-        if not (of_one.has_two.all() and of_two.has_two.all()):
+        # Each cross AUC is that of one of two groups of rows.
+        kept = (first.codes == g) == first.positive, (second.codes == g) != second.positive
+        columns = (
+            (of.positive[rows], of.scores[0, rows], of.weights[rows], np.full(rows.sum(), i))
+            for i, (of, rows) in enumerate(zip((first, second), kept, strict=True))
+        )
+        positive, scores, weights, codes = map(np.concatenate, zip(*columns, strict=True))
+        assert first.clusters is not None
+        assert second.clusters is not None
+        clusters = np.append(first.clusters[kept[0]], second.clusters[kept[1]])
+        split = Rows(positive, scores[None], weights, codes, 2, clusters)
+        (of_classes,), units = cluster_effects(split, placements(split)[0])
+        if not units.has_two.all():
             continue
         # The second cross AUC has a negative sign.
-        effects = np.bincount(of_one.cluster, one.sum(axis=0), own.n_clusters)
-        effects -= np.bincount(of_two.cluster, two.sum(axis=0), own.n_clusters)
+        effects = units.by_cluster(np.where(units.group == 0, 1.0, -1.0) * of_classes.sum(axis=0))
         error[g] = np.sqrt((effects**2).sum())
-        n_effective = 1.0 / np.append((of_one.share**2).sum(axis=1), (of_two.share**2).sum(axis=1))
+        n_effective = 1.0 / units.by_group(units.share**2).T.ravel()
         of_parts = satterthwaite(1.0 / n_effective, np.maximum(n_effective - 1.0, 1.0))
-        in_group = np.bincount(of_one.cluster, of_one.share[1], own.n_clusters)
-        in_group += np.bincount(of_two.cluster, of_two.share[0], own.n_clusters)
+        in_group = units.by_cluster(np.where(units.group == 0, units.share[1], units.share[0]))
         of_group = 1.0 / ((in_group / 2.0) ** 2).sum() - 1.0
         freedom[g] = max(min(float(of_parts), float(of_group)), 1.0)
     return error, freedom
-
-
-def _effects_on_auc(rows: Rows, kept: NDArray[np.bool_]) -> tuple[Floats, Units]:
-    """Return the cluster effects on some rows' AUC, by class, and their units."""
-    two = dataclasses.replace(rows, codes=np.where(kept, 0, 1), n_groups=2)
-    one_group = two.of_groups(np.arange(2) == 0)
-    (effects,), units = cluster_effects(one_group, placements(one_group)[0])
-    return effects, units

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from skfedauc import _input, _words
 from skfedauc.counts import DisclosureError
@@ -173,23 +173,22 @@ def cross_difference(estimates: GroupEstimates) -> float:
     return float(np.nanmax(gaps))
 
 
-class BiasAUCs(NamedTuple):
-    """Bias AUCs and equality gaps by group, NaN if undefined; see `GroupAUC.bias_by_group`."""
-
-    bpsn: NDArray[np.float64]
-    bnsp: NDArray[np.float64]
-    positive_aeg: NDArray[np.float64]
-    negative_aeg: NDArray[np.float64]
-
-
-def bias_aucs(pairs: GroupPairs) -> BiasAUCs:
-    """Compare the rows in each group with the rows in all other groups."""
+def bias_aucs(pairs: GroupPairs) -> dict[str, NDArray[np.float64]]:
+    """Compare the rows in each group with the rows in all other groups: columns of a table."""
     u2, of_all = pairs.over_others
     share = np.full(u2.shape, np.nan)
     np.divide(u2, of_all, out=share, where=of_all > 0)
     # Rounding of weights may give slightly more than 1.
     np.clip(share, 0.0, 1.0, out=share)
-    return BiasAUCs(1.0 - share[0, 1], share[1, 0], share[1, 1] - 0.5, share[0, 0] - 0.5)
+    bpsn, bnsp = 1.0 - share[0, 1], share[1, 0]
+    return {
+        "auc": pairs.auc,
+        "bpsn_auc": bpsn,
+        "bnsp_auc": bnsp,
+        "xauc_disparity": bnsp - bpsn,
+        "positive_aeg": share[1, 1] - 0.5,
+        "negative_aeg": share[0, 0] - 0.5,
+    }
 
 
 def bias_score(estimates: GroupEstimates) -> float:
@@ -197,7 +196,8 @@ def bias_score(estimates: GroupEstimates) -> float:
     check_determined("bias_score", estimates)
     auc, used = estimates.group_values
     bias = bias_aucs(estimates.pairs)
-    means = [_generalized_mean(values) for values in (auc[used], bias.bpsn, bias.bnsp)]
+    compared = (auc[used], bias["bpsn_auc"], bias["bnsp_auc"])
+    means = [_generalized_mean(values) for values in compared]
     if np.isnan(means).any():
         raise NotDefined(
             "the bias score needs a group with rows of both classes, and other groups with rows "
@@ -296,6 +296,20 @@ def determined_statistics(estimates: GroupEstimates) -> list[str]:
     return [name for name in names if has_scores or not STATISTICS[name].needs_scores]
 
 
+def across_groups(estimates: GroupEstimates) -> list[str]:
+    """Return why the pooled AUC is above or below the AUC of every group, if it is."""
+    is_exact = estimates.measure.is_auc and not estimates.pairs.is_binned
+    if not is_exact or "cross" not in determined_statistics(estimates):
+        return []
+    auc, used = estimates.group_values
+    pooled, cross = (estimates.value_of(STATISTICS[of].compute) for of in ("pooled", "cross"))
+    is_above, is_below = pooled > auc[used].max(), pooled < auc[used].min()
+    if not (is_above or is_below):
+        return []
+    why = f"because pairs across groups have an AUC of {cross:.3f}"
+    return [f"pooled is {'above' if is_above else 'below'} every group's, {why}"]
+
+
 def check_determined(name: str, estimates: GroupEstimates) -> None:
     """Raise a `DisclosureError` if a statistic needs scores, and the counts are a summary."""
     if estimates.pairs.has_scores:
@@ -373,9 +387,7 @@ def check_statistic(
     return str(_input.check_option(argument, name, names, hint))
 
 
-def average_weights(
-    weights: str | Mapping[Any, float] | ArrayLike, pairs: GroupPairs
-) -> NDArray[np.float64]:
+def average_weights(weights: str | Mapping[Any, float], pairs: GroupPairs) -> NDArray[np.float64]:
     """Return each group's weight; see `GroupAUC.average`."""
     if isinstance(weights, str):
         if weights not in AVERAGES:
@@ -385,28 +397,20 @@ def average_weights(
                 f"AUCs; the averages are {', '.join(AVERAGES)}."
             )
         return AVERAGES[weights](pairs).astype(np.float64)
-    if hasattr(weights, "to_dict") and hasattr(weights, "index"):
-        by_label = {_input.as_label(k): v for k, v in weights.to_dict().items()}
-        # Treat a Series without group labels in its index as an array.
-        if by_label.keys() == set(pairs.counts.groups or ()) or any(
-            isinstance(label, str | tuple) for label in by_label
-        ):
-            weights = by_label
-    if isinstance(weights, Mapping):
-        groups = pairs.counts.groups or ()
-        weights = {_input.as_label(label): weight for label, weight in weights.items()}
-        absent = [group for group in groups if group not in weights]
-        known = set(groups)
-        unknown = [label for label in weights if label not in known]
-        if absent or unknown:
-            raise ValueError(
-                f"weights must have one weight for each group; {len(absent)} of "
-                f"{_words.counted(len(groups), 'group')} have no weight, such as "
-                f"[{_words.all_shortened(absent[:3])}], and "
-                f"{_words.counted(len(unknown), 'label')} "
-                f"without a group, such as [{_words.all_shortened(unknown[:3])}], have a weight."
-            )
-        weights = [weights[group] for group in groups]
-    of_group = _input.check_weights(weights, "weights")
-    _input.check_length("weights", of_group.size, "by_group", pairs.n_groups)
-    return of_group
+    if not hasattr(weights, "keys"):
+        raise TypeError(
+            "weights must be the name of an average, or a mapping with a weight for each group "
+            f"label; got {_words.described(weights)}. Pass dict(zip(labels, weights))."
+        )
+    by_label = {_input.as_label(label): weight for label, weight in dict(weights).items()}
+    groups = dict.fromkeys(pairs.counts.groups or ())
+    absent = [group for group in groups if group not in by_label]
+    unknown = [label for label in by_label if label not in groups]
+    if absent or unknown:
+        raise ValueError(
+            f"weights must have one weight for each group; {len(absent)} of "
+            f"{_words.counted(len(groups), 'group')} have no weight, such as "
+            f"[{_words.all_shortened(absent[:3])}], and {_words.counted(len(unknown), 'label')} "
+            f"without a group, such as [{_words.all_shortened(unknown[:3])}], have a weight."
+        )
+    return _input.check_weights([by_label[group] for group in groups], "weights")

@@ -3,9 +3,6 @@
 import itertools
 import subprocess
 import sys
-import threading
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,7 +10,6 @@ import numpy as np
 import pytest
 from colors import contrast, luminance
 from numpy.testing import assert_allclose
-from scipy.special import ndtr
 from scipy.stats import kstest, norm
 from waiting import wait_until
 
@@ -223,12 +219,6 @@ def still(browser):
     set_media(browser)
 
 
-@pytest.fixture(params=["light", "dark"])
-def scheme(browser, request):
-    set_media(browser, prefers_color_scheme=request.param, prefers_reduced_motion="reduce")
-    return request.param
-
-
 @pytest.fixture
 def phone(browser):
     browser.execute_cdp_cmd(
@@ -246,27 +236,14 @@ def phone(browser):
 
 def test_first_view(browser):
     load(browser)
-    state, numbers = check_numbers(browser)
-    assert state.mean_negatives == [-0.75, -0.25, 0.25, 0.75]
-    assert state.mean_positives == [0.25, 0.75, 1.25, 1.75]
+    state, _ = check_numbers(browser)
     assert (state.positives, state.negatives) == UNEQUAL
     assert marked_equal(browser) == set()
     words = by_id(browser, "average-value").find_element("xpath", "ancestor::section").text
     assert " ".join(words.split()) == (
         "Average of the groups\u2019 AUCs macro 0.76 is not ≠ AUC of all rows pooled 0.56"
     )
-    assert round(numbers["macro"], 2) == 0.76
-    # The reason agrees with the headline.
     assert "no average equals it" in by_id(browser, "verdict").text
-    # without sampling error, the page draws no samples
-    assert by_id(browser, "again").get_attribute("disabled") == "true"
-
-
-def test_normal_distribution_function(browser):
-    load(browser)
-    x = np.concatenate([np.linspace(-12, 12, 2001), [0, 1e-300, 5e-324, -1e-9, 8.99999, 40]])
-    phi = browser.execute_script("return arguments[0].map(normalCdf)", x.tolist())
-    assert_allclose(phi, ndtr(x), rtol=0, atol=2e-15)
 
 
 def test_any_state(browser):
@@ -290,26 +267,22 @@ def test_any_state(browser):
         }
 
 
-@pytest.mark.parametrize("case", list(CASES))
-def test_python_has_the_same_numbers(browser, case):
-    spreads = {"different": (0.7, 0.7), "neither": (0.5, 2.2)}.get(
-        case, 1.35 * np.array(CASES[case])
-    )
-    load(browser, PAGE + fragment(*spreads, ([10, 20, 370, 40, 50], [600, 70, 80, 90, 100]), 0.85))
-    code = by_id(browser, "snippet").get_attribute("textContent")
+def run_snippet(browser, *spreads):
+    """Run the Python of the page; return its names, and what it prints."""
+    counts = [10, 20, 370, 40, 50], [600, 70, 80, 90, 100]
+    load(browser, PAGE + fragment(*spreads, counts, 0.85))
     namespace, printed = {}, []
+    code = by_id(browser, "snippet").get_attribute("textContent")
     exec(code, {"print": printed.append}, namespace)
-    state, numbers = check_numbers(browser)
-    assert code.endswith(
-        f"# {numbers['pooled']:.2f}" + " without sampling error" * (case == "neither")
-    )
-    if case == "neither":
-        report = namespace["report"]
-        assert printed == [report.pooled]
-        for name in ("pooled", *AVERAGES):  # four to eight standard errors
-            assert report.statistic(name) == pytest.approx(numbers[name], abs=0.1), name
-        assert report.by_group["n_positives"].tolist() == state.positives
-        return
+    _, numbers = check_numbers(browser)
+    assert f"# {numbers['pooled']:.2f}" in code
+    return namespace, printed, numbers
+
+
+@pytest.mark.parametrize("case", ["identical", "same_negatives", "same_positives", "different"])
+def test_python_has_the_same_numbers(browser, case):
+    spreads = (0.7, 0.7) if case == "different" else 1.35 * np.array(CASES[case])
+    namespace, printed, numbers = run_snippet(browser, *spreads)
     known = namespace["groups"].population
     assert printed == [known["pooled"]]
     for name in STATISTICS:
@@ -317,6 +290,14 @@ def test_python_has_the_same_numbers(browser, case):
     assert_allclose([numbers[f"{g}"] for g in range(1, 6)], known["by_group"], atol=1e-9)
     matrix = [[numbers[f"{g},{h}"] for h in range(1, 6)] for g in range(1, 6)]
     assert_allclose(matrix, known["cross_matrix"], atol=1e-9)
+
+
+def test_python_draws_rows_of_other_means(browser):
+    namespace, printed, numbers = run_snippet(browser, 0.5, 2.2)
+    report = namespace["report"]
+    assert printed == [report.pooled]
+    for name in ("pooled", *AVERAGES):  # four to eight standard errors
+        assert report.statistic(name) == pytest.approx(numbers[name], abs=0.1), name
 
 
 # Sampled rows
@@ -371,15 +352,6 @@ def test_sampled_numbers_are_those_of_the_package(browser, hash_):
         assert low < expected(state)[name] < high, name
         row = browser.find_element(CSS, f"#averages tr:has([data-terms={name}])")
         assert f" {low:.2f} to {high:.2f}" in row.text
-        bar, axis = browser.execute_script(
-            "const [row] = arguments; const line = row.querySelector('line.limits');"
-            "return [['x1', 'x2'].map(end => parseFloat(line.getAttribute(end))),"
-            "aucAxis({crossMatrix: [...document.querySelectorAll('#cross-matrix tbody tr')].map("
-            "tr => [...tr.querySelectorAll('td')].map(td => Number(td.dataset.value)))})]",
-            row,
-        )
-        scale = 92 / (axis["high"] - axis["low"])
-        assert_allclose(bar, 4 + scale * (np.array([low, high]) - axis["low"]), atol=1e-6)
     said = by_id(browser, "sampling").text
     assert f"{len(y_true):,} drawn rows" in said
     assert "between {:.2f} and {:.2f}".format(*limits["pooled"]) in said
@@ -451,53 +423,6 @@ def test_presets(browser):
         assert marked_equal(browser) == equal.get(case, set())
 
 
-RECORD = """
-window.frames_seen = [];
-window.headlines_seen = [];
-const handles = [...document.querySelectorAll("#groups tr:not([hidden]) .handle.positive")];
-const mean = handle =>
-  SCORES.low + (SCORES.high - SCORES.low) * parseFloat(handle.style.left) / 100;
-const watch = () => {
-  frames_seen.push(handles.map(handle => Math.round(mean(handle) * 1e4) / 1e4));
-  headlines_seen.push(document.querySelector(".headline").innerText.replace(/\\s+/g, " "));
-  window.watching = requestAnimationFrame(watch);
-};
-watch();
-"""
-
-
-@pytest.mark.parametrize("motion", ["no-preference", "reduce"])
-def test_presets_move_unless_the_reader_wants_no_motion(browser, motion):
-    set_media(browser, prefers_reduced_motion=motion)
-    load(browser, PAGE + fragment(0, 1.5))
-    browser.execute_script(RECORD)
-    browser.find_element(CSS, "[data-case=identical]").click()
-    wait_until(lambda: browser.execute_script("return frames_seen.at(-1).every(m => m === 1)"))
-    seen = np.array(browser.execute_script("return frames_seen"))
-    # The numbers and the sign are never those of a state between two cases.
-    headlines = list(dict.fromkeys(browser.execute_script("return headlines_seen")))
-    assert [("is not" in words, words.count("0.76")) for words in headlines] == [
-        (True, 0),
-        (False, 2),
-    ]
-    between = {tuple(means) for means in seen if np.ptp(means) not in (0, 1.5)}
-    if motion == "reduce":
-        assert not between
-        return
-    assert len(between) >= 3
-    assert np.all(np.diff(np.ptp(seen, axis=1)) <= 0)  # without a detour
-    # Select a second preset during the animation of the first preset: at the end, both presets have
-    # an effect.
-    browser.execute_script(
-        "document.querySelector('[data-case=different]').click();"
-        "setTimeout(() => document.querySelector('[data-counts=equal]').click(), 100)"
-    )
-    wait_until(lambda: "n_positives=500,500,500,500" in browser.current_url)
-    state, _ = check_numbers(browser)
-    assert state.mean_negatives == means_of(0, 1.5, 4)
-    assert state.mean_positives == means_of(1, 1.5, 4)
-
-
 def pixels_per_unit(browser):
     return browser.execute_script(
         "return document.querySelector('#groups .pane').getBoundingClientRect().width"
@@ -519,60 +444,23 @@ def test_drag_a_density_with_the_mouse(browser):
     from selenium.webdriver.common.actions.action_builder import ActionBuilder
 
     load(browser, PAGE + fragment(0, 1.5, average="samples"))
-    browser.execute_script(
-        "window.seen = []; new MutationObserver(() => seen.push(Number(document.querySelector("
-        "'[data-statistic=pooled]').dataset.value))).observe("
-        "document.getElementById('roc'), {childList: true})"
-    )
-    for name, g, step in (("positives", 2, 1.0), ("negatives", 4, -0.5)):
-        x, y = handle_at(browser, f"mean-{name}-{g}")
-        before = read_state(browser)
-        chain = ActionBuilder(browser, duration=20)
-        pointer = chain.pointer_action
-        pointer.move_to_location(x + 2, y).pointer_down()
-        for part in (0.3, 0.6, 1):
-            pointer.move_to_location(round(x + 2 + part * step * pixels_per_unit(browser)), y)
-        pointer.pointer_up()
-        chain.perform()
-        state, numbers = check_numbers(browser)
-        key = f"mean_{name}"
-        wanted = list(getattr(before, key))
-        wanted[g - 1] += step
-        assert_allclose(getattr(state, key), wanted, atol=0.051)
-        for other in {"mean_positives", "mean_negatives"} - {key}:
-            assert getattr(state, other) == getattr(before, other)
-        # The slider of the curve has the focus, so that the arrow keys continue.
-        active = browser.switch_to.active_element
-        assert active.get_attribute("id") == f"mean-{name}-{g}"
-        # The page emphasizes a group's curve while the density of the group has the focus.
-        current = browser.find_elements(CSS, "#roc .current")
-        assert [curve.get_attribute("data-group") for curve in current] == [f"{g}"]
-    seen = browser.execute_script("return seen")
-    assert len(set(seen)) >= 6  # the numbers change while the curve moves
-    assert seen[-1] == numbers["pooled"]
+    x, y = handle_at(browser, "mean-negatives-4")
+    before = read_state(browser)
+    chain = ActionBuilder(browser, duration=20)
+    pointer = chain.pointer_action
+    pointer.move_to_location(x + 2, y).pointer_down()
+    for part in (0.3, 0.6, 1):
+        pointer.move_to_location(round(x + 2 - part * 0.5 * pixels_per_unit(browser)), y)
+    pointer.pointer_up()
+    chain.perform()
+    state, _ = check_numbers(browser)
+    assert_allclose(state.mean_negatives, before.mean_negatives - np.eye(4)[3] / 2, atol=0.051)
+    assert state.mean_positives == before.mean_positives
+    # The slider of the curve has the focus, so that the arrow keys continue.
+    assert browser.switch_to.active_element.get_attribute("id") == "mean-negatives-4"
+    current = browser.find_elements(CSS, "#roc .current")
+    assert [curve.get_attribute("data-group") for curve in current] == ["4"]
     assert browser.find_element(CSS, "[aria-pressed=true]").get_attribute("data-case") == "neither"
-
-
-def test_drag_a_density_by_touch(phone):
-    x, y = handle_at(phone, "mean-positives-3")
-    before = read_state(phone)
-    step = pixels_per_unit(phone)
-
-    def touch(kind, *points):
-        points = [{"x": px, "y": py} for px, py in points]
-        phone.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
-
-    touch("touchStart", (x, y))
-    for part in (0.25, 0.5, 0.75, 1):
-        touch("touchMove", (x + part * step, y))
-    touch("touchEnd")
-    state, _ = check_numbers(phone)
-    wanted = np.add(before.mean_positives, [0, 0, 1, 0])
-    assert_allclose(state.mean_positives, wanted, atol=0.051)
-    assert state.mean_negatives == before.mean_negatives
-    # A finger that moves up or down scrolls the page.
-    pane = phone.find_element(CSS, "#groups .pane")
-    assert pane.value_of_css_property("touch-action") == "pan-y"
 
 
 def test_keyboard(browser):
@@ -626,19 +514,6 @@ def test_spread_keeps_the_pattern_and_the_middle(browser):
     state, _ = check_numbers(browser)
     assert np.mean(state.mean_positives) == pytest.approx(0.125, abs=1e-3)
     assert state.mean_negatives == [0, 0, 0.5, 0]
-
-
-def test_groups_come_back_with_their_counts(browser):
-    from selenium.webdriver import Keys
-
-    load(browser, PAGE + fragment(0, 1.5, ([10, 20, 30], [40, 50, 60])))
-    focus(browser, "n-groups")
-    press(browser, Keys.ARROW_LEFT)
-    state, _ = check_numbers(browser)
-    assert state.positives == [10, 20]
-    assert state.mean_positives == [0.25, 1.75]  # still evenly spaced, with the same ends
-    press(browser, Keys.ARROW_RIGHT)
-    assert check_numbers(browser)[0].positives == [10, 20, 30]
 
 
 def test_tab_reaches_every_control_in_the_order_of_the_page(browser):
@@ -695,52 +570,31 @@ def test_the_copied_link_restores_the_state(browser):
         press(browser, Keys.HOME, Keys.ARROW_RIGHT)
     for name in ("heights", "three-digits", "sampled", "again"):
         by_id(browser, name).click()
-    by_id(browser, "share").click()
-    wait_until(lambda: by_id(browser, "shared").text != "")
-    assert by_id(browser, "shared").get_attribute("role") == "status"
     before, numbers = read_state(browser), read_numbers(browser)
     assert (before.seed, before.sampled, before.digits) == (2, True, 3)
-    if by_id(browser, "shared").text != "Copied":  # without a copy, the page selects the link
-        browser.switch_to.active_element.send_keys(Keys.CONTROL, "c")
-    browser.execute_script(
-        "const field = document.createElement('input'); document.body.append(field); field.focus()"
-    )
-    browser.switch_to.active_element.send_keys(Keys.CONTROL, "v")
-    url = browser.switch_to.active_element.get_attribute("value")
+    url = copied(browser, "share", "shared")
     assert url == browser.current_url
     load(browser, url)
     assert vars(read_state(browser)) == vars(before)
     assert read_numbers(browser) == numbers
     assert not by_id(browser, "heights").is_selected()
-    assert browser.current_url == url
+    assert copied(browser, "copy", "copied") == by_id(browser, "snippet").text
 
 
-def test_what_was_copied_is_said_until_the_numbers_change(browser):
-    load(browser)
-    by_id(browser, "sampled").click()
-    by_id(browser, "share").click()
-    # The spread of draws arrives some time after the change, and changes no number.
-    wait_until(lambda: browser.execute_script("return spread.limits !== null"))
-    wait_until(lambda: by_id(browser, "shared").text != "")
-    by_id(browser, "again").click()
-    assert by_id(browser, "shared").text == ""
-
-
-def test_copied_python_can_be_pasted(browser):
+def copied(browser, button, status):
+    """Press a button that copies text; return the text that is then pasted."""
     from selenium.webdriver import Keys
 
-    load(browser)
-    browser.execute_script("document.querySelectorAll('details').forEach(d => { d.open = true; })")
-    by_id(browser, "copy").click()
-    wait_until(lambda: by_id(browser, "copied").text != "")
-    snippet = by_id(browser, "snippet").text
-    if by_id(browser, "copied").text != "Copied":  # without a copy, the page selects the text
+    open_details(browser)
+    by_id(browser, button).click()
+    wait_until(lambda: by_id(browser, status).text != "")
+    if by_id(browser, status).text != "Copied":  # without a copy, the page selects the text
         browser.switch_to.active_element.send_keys(Keys.CONTROL, "c")
     browser.execute_script(
         "const area = document.createElement('textarea'); document.body.append(area); area.focus()"
     )
     browser.switch_to.active_element.send_keys(Keys.CONTROL, "v")
-    assert browser.switch_to.active_element.get_attribute("value") == snippet
+    return browser.switch_to.active_element.get_attribute("value")
 
 
 def test_what_the_link_has_wrong_is_left_out(browser):
@@ -767,7 +621,7 @@ def test_what_the_link_has_wrong_is_left_out(browser):
 
 def test_a_link_is_followed_if_the_address_is_written_at_the_same_time(browser):
     load(browser)
-    found = browser.execute_async_script(
+    target, shown = browser.execute_async_script(
         """
         const done = arguments[0];
         const target = document.querySelector(".try a").hash;
@@ -777,9 +631,7 @@ def test_a_link_is_followed_if_the_address_is_written_at_the_same_time(browser):
         writeHash();
         """
     )
-    target, shown = found
     assert shown == target
-    wait_until(lambda: browser.current_url.endswith(target))
 
 
 def test_suggestions_keep_their_promises(browser):
@@ -789,31 +641,23 @@ def test_suggestions_keep_their_promises(browser):
         target = link.get_attribute("hash")
         link.click()
         wait_until(lambda target=target: browser.execute_script("return hashOf(state)") == target)
-        # The links are far below the plots that the links change.
-        assert browser.execute_script(
-            "return ['.headline', '#verdict', '#groups'].every(name => {"
-            "const { top } = document.querySelector(name).getBoundingClientRect();"
-            "return 0 <= top && top < innerHeight; })"
-        )
         state, numbers = check_numbers(browser)
         own = [numbers[f"{g + 1}"] for g in range(len(state.positives))]
-        found[" ".join(link.text.split())] = (numbers["pooled"], min(own), max(own))
-        if "not enough" in link.text:
-            assert marked_equal(browser) == {"negatives", "within"}
-            assert numbers["macro"] == pytest.approx(0.744, abs=5e-4)
-        if "hide" in link.text:
-            assert marked_equal(browser) == set(AVERAGES)
-    pooled, low, high = found.pop("Equally good groups, a lower pooled AUC")
+        name = " ".join(link.text.split())
+        found[name] = marked_equal(browser), numbers["pooled"], min(own), max(own)
+    _, pooled, low, high = found.pop("Equally good groups, a lower pooled AUC")
     assert pooled < low == pytest.approx(high, abs=1e-12)
-    pooled, low, high = found.pop("A pooled AUC above that of every group")
+    _, pooled, low, high = found.pop("A pooled AUC above that of every group")
     assert pooled > high
-    pooled, low, high = found.pop("A pooled AUC below 0.5")
+    _, pooled, low, high = found.pop("A pooled AUC below 0.5")
     assert pooled < 0.5 < 0.7 < low
-    # docs/explanation/federated.md has these numbers
-    assert found.pop("Equal numbers of positives are not enough")[0] == pytest.approx(
-        0.662, abs=5e-4
-    )
-    assert list(found) == ["Equal class counts hide the difference"]
+    # docs/explanation/federated.md has this number
+    equal, pooled, *_ = found.pop("Equal numbers of positives are not enough")
+    assert equal == {"negatives", "within"}
+    assert pooled == pytest.approx(0.662, abs=5e-4)
+    equal, *_ = found.pop("Equal class counts hide the difference")
+    assert equal == set(AVERAGES)
+    assert found == {}
 
 
 # Words
@@ -824,17 +668,10 @@ VERDICTS = [
     (fragment(0, 1), "by positives therefore equals the pooled AUC.", "negatives equals"),
     (fragment(1, 0), "by negatives therefore equals the pooled AUC.", "positives equals"),
     (fragment(0, 1, EQUAL), "With equal class counts, all averages", "other weights"),
-    (fragment(1, 0, EQUAL), "With equal class counts, all averages", "other weights"),
     # All groups have equal numbers of positives, so macro and positives have equal weights.
-    # All groups have one prevalence, so samples and negatives have equal weights, too.
     (
         fragment(0, 1, ([200, 200], [100, 900])),
         "With these counts macro has the same weights.",
-        "coincidence",
-    ),
-    (
-        fragment(0, 1, ([200, 400], [100, 200])),
-        "With these counts samples and negatives have the same weights.",
         "coincidence",
     ),
     # Without separation, AUCs are 0.5, or symmetric around 0.5.
@@ -842,11 +679,6 @@ VERDICTS = [
         fragment(0, 1, ([100, 400, 100], [300, 50, 80]), separation=0),
         "By coincidence, macro equals it as well.",
         "same weights",
-    ),
-    (
-        fragment(1, 2, EQUAL, separation=0),
-        "By coincidence, macro, samples, positives, negatives and within equal it.",
-        "the average by",
     ),
     (fragment(2, 2), "no average equals it", "coincidence"),
     # Without separation, all groups have an AUC of 0.5, and cross AUCs are symmetric.
@@ -868,9 +700,6 @@ def test_numbers_are_said_when_a_change_has_ended(browser):
     from selenium.webdriver import Keys
 
     load(browser, PAGE + fragment(0, 1.5))
-    status = by_id(browser, "announcement")
-    assert (status.get_attribute("role"), status.get_attribute("aria-live")) == ("status", "polite")
-    assert status.get_attribute("textContent") == ""
     browser.execute_script(
         "window.said = [];"
         "new MutationObserver(() => said.push(document.getElementById('announcement').textContent))"
@@ -885,10 +714,7 @@ def test_numbers_are_said_when_a_change_has_ended(browser):
     press(browser, Keys.ARROW_RIGHT * 5)
     words = said(1)  # five steps cause one announcement
     _, numbers = check_numbers(browser)
-    assert words.startswith(
-        f"Pooled {numbers['pooled']:.2f}; macro {numbers['macro']:.2f}, above pooled by 0.08;"
-    )
-    assert f"positives {numbers['positives']:.2f}, equal to pooled;" in words
+    assert words.startswith(f"Pooled {numbers['pooled']:.2f}; macro")
     assert all(f"{name} {numbers[name]:.2f}" in words for name in AVERAGES)
     assert words.endswith(by_id(browser, "verdict").text)
     press(browser, Keys.ARROW_LEFT)
@@ -922,10 +748,7 @@ def test_marks_are_where_the_axis_says(browser, hash_):
         };
         """
     )
-    at, pixels = np.transpose(drawn["ticks"])
-    slope, start = np.polyfit(at, pixels, 1)
-    assert_allclose(slope * at + start, pixels, atol=0.5)
-
+    slope, start = np.polyfit(*np.transpose(drawn["ticks"]), 1)
     n = len(state.positives)
     own = np.array([numbers[f"{g + 1}"] for g in range(n)])
     assert_allclose(drawn["groups"], slope * own + start, atol=0.5)
@@ -943,37 +766,6 @@ def test_marks_are_where_the_axis_says(browser, hash_):
         assert balance == pytest.approx(numbers[name], abs=0.002), name
         assert np.sum(radii**2) == pytest.approx(12**2), name
         assert len(discs) == len(np.unique(np.round(aucs.get(name, own), 9))), name
-
-
-@pytest.mark.parametrize("heights", ["counts", "equal"])
-def test_densities_peak_at_their_means(browser, heights):
-    load(browser, PAGE + fragment(1, 2, ([800, 400], [100, 300]), heights=heights))
-    ticks, peaks, handles = browser.execute_script(
-        """
-        const middle = mark => { const box = mark.getBoundingClientRect();
-                                 return box.left + box.width / 2; };
-        const ticks = [...document.querySelectorAll("#score-axis text")].map(
-          tick => [Number(tick.textContent), middle(tick)]);
-        const peak = curve => {
-          const box = curve.ownerSVGElement.getBoundingClientRect();
-          const points = curve.getAttribute("d").slice(1).split("L")
-            .map(point => point.split(",").map(Number));
-          const [x, y] = points.reduce((top, point) => point[1] < top[1] ? point : top);
-          return [box.left + x / 1000 * box.width, 97 - y];
-        };
-        const rows = [...document.querySelectorAll("#groups tr:not([hidden])")];
-        const of = (selector, f) => rows.flatMap(row => [...row.querySelectorAll(selector)].map(f));
-        return [ticks, of(".curve", peak), of(".handle", middle)];
-        """
-    )
-    at, pixels = np.transpose(ticks)
-    slope, start = np.polyfit(at, pixels, 1)
-    x, tall = np.transpose(peaks)
-    # negatives and positives of the first and of the second group, in steps of 0.1
-    assert_allclose((x - start) / slope, [-0.5, 0, 0.5, 2], atol=0.06)
-    assert_allclose((np.array(handles) - start) / slope, [-0.5, 0, 0.5, 2], atol=0.02)
-    counts = np.array([100, 800, 300, 400]) if heights == "counts" else np.ones(4)
-    assert_allclose(tall / tall.max(), counts / counts.max(), atol=0.01)
 
 
 @pytest.mark.parametrize("seed", [{}, {"seed": 5}])
@@ -995,7 +787,7 @@ def test_areas_under_the_curves_are_the_aucs(browser, seed):
         assert np.all(np.diff(x) >= 0)
         assert np.all(np.diff(y) <= 0)
         assert np.trapezoid(1 - y, x) == pytest.approx(numbers[names.get(name, name)], abs=0.003)
-    # The table has the same curves; a screen reader reads it instead of the plot.
+    # A screen reader reads a table of the same curves instead of the plot.
     table = browser.execute_script(
         "return [...document.querySelectorAll('#roc-table tr')].map("
         "row => [...row.cells].map(cell => cell.textContent))"
@@ -1006,9 +798,6 @@ def test_areas_under_the_curves_are_the_aucs(browser, seed):
             x, y = np.transpose(curves[name]) / 100
             rates = np.interp([float(rate) - 0.003, float(rate) + 0.003], x, 1 - y)
             assert rates[0] - 0.006 <= float(cell) <= rates[1] + 0.006, (rate, name)
-    plot = by_id(browser, "roc")
-    assert plot.get_attribute("role") == "img"
-    assert by_id(browser, plot.get_attribute("aria-labelledby")).text == "ROC curves"
 
 
 # Everywhere
@@ -1059,93 +848,17 @@ def test_every_control_can_be_touched_on_a_phone(phone):
         assert min(width, height) >= 44, html
 
 
-def test_contrast(browser, scheme):
-    load(browser)
-    browser.execute_script("document.querySelectorAll('details').forEach(d => { d.open = true; })")
-    texts, lines = browser.execute_script(
-        """
-        const numbers = colour => colour.match(/[\\d.]+/g).map(Number);
-        const behind = part => {
-          const colour = numbers(getComputedStyle(part).backgroundColor);
-          return colour.length === 3 || !part.parentElement ? colour : behind(part.parentElement);
-        };
-        const own = part => [...part.childNodes].some(n => n.nodeType === 3 && n.data.trim());
-        const seen = [...document.querySelectorAll(".explorer *, header *")]
-          .filter(p => p.checkVisibility() && !p.closest(":disabled, .unseen"));
-        const colour = part => getComputedStyle(part)[part.closest("svg") ? "fill" : "color"];
-        return [
-          seen.filter(part => own(part) && part.tagName !== "title")
-            .map(part => [part.outerHTML, numbers(colour(part)), behind(part)]),
-          [...document.querySelectorAll(
-            ".curve, .swatch line, .diamond, .pooled, .disc, path[class^=of-]")]
-            .map(part => [part.outerHTML, numbers(getComputedStyle(part).stroke), behind(part)]),
-        ];
-        """
-    )
-    assert len(texts) > 100
-    assert len(lines) > 30
-    back = texts[0][2]
-    assert (luminance(back) > 0.5) == (scheme == "light")
-    # WCAG 2.2, 1.4.3 and 1.4.11: 4.5 for text, 3 for graphics
-    assert [html for html, colour, behind in texts if contrast(colour, behind) < 4.5] == []
-    assert [html for html, colour, behind in lines if contrast(colour, behind) < 3] == []
-
-
-def test_structure(browser):
-    load(browser)
-    assert browser.execute_script("return document.compatMode") == "CSS1Compat"
-    assert browser.execute_script("return document.documentElement.lang") == "en"
-    levels = browser.execute_script(
-        "return [...document.querySelectorAll('h1, h2, h3, h4')].map(h => Number(h.tagName[1]))"
-    )
-    assert levels[0] == 1
-    assert set(levels[1:]) == {2}
-    unlabelled, identifiers = browser.execute_script(
-        "return [[...document.querySelectorAll('input, select')]"
-        ".filter(i => !i.labels[0]?.textContent && !i.ariaLabel)"
-        ".map(i => i.id), [...document.querySelectorAll('[id]')].map(part => part.id)]"
-    )
-    assert unlabelled == []
-    assert len(set(identifiers)) == len(identifiers)
-    back = browser.find_element(CSS, "header a").get_dom_attribute("href")
-    assert back == "../index.html"
-
-
-class Quiet(SimpleHTTPRequestHandler):
-    def do_GET(self):
-        # Browsers ask for an icon; axe reads the theme's import of basic.css as beside the page.
-        if self.path in ("/favicon.ico", "/basic.css"):
-            self.send_response(204)
-            self.end_headers()
-        else:
-            super().do_GET()
-
-    def log_message(self, *args):
-        pass
-
-
-def served(folder):
-    """Serve a folder in a thread."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=folder))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    return server, f"http://127.0.0.1:{server.server_port}/"
-
-
 LOADED = "return performance.getEntriesByType('resource').map(entry => entry.name)"
 
 
-def test_the_own_page_is_accessible_and_loads_nothing_from_elsewhere(browser, axe):
-    server, origin = served(FOLDER)
-    try:
-        load(browser, origin + "index.html")
-        check_numbers(browser)
-        loaded = browser.execute_script(LOADED)
-        by_id(browser, "sampled").click()
-        violations, _ = axe()
-        assert violations == []
-    finally:
-        server.shutdown()
-        server.server_close()
+def test_the_own_page_is_accessible_and_loads_nothing_from_elsewhere(browser, axe, serve):
+    origin = serve(FOLDER) + "/"
+    load(browser, origin + "index.html")
+    check_numbers(browser)
+    loaded = browser.execute_script(LOADED)
+    by_id(browser, "sampled").click()
+    violations, _ = axe()
+    assert violations == []
     files = {path.name for path in FOLDER.iterdir()} - {"index.html"}
     assert {name for name in loaded if not name.startswith("data:")} == {
         origin + name for name in files
@@ -1178,7 +891,7 @@ setup = explorer_page.setup
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory, needs):
+def site(tmp_path_factory, needs, serve):
     """The address of the explorer's page in the site's theme, without the other pages."""
     for needed in ("myst_parser", "pydata_sphinx_theme"):
         needs(needed)
@@ -1188,10 +901,7 @@ def site(tmp_path_factory, needs):
     conf = CONF.format(tools=str(DOCS / "build_tools"), static=str(DOCS / "_static"))
     (source / "conf.py").write_text(conf, encoding="utf-8")
     subprocess.run([sys.executable, "-m", "sphinx", "-q", source, out], check=True)
-    server, origin = served(out)
-    yield origin + "explorer.html"
-    server.shutdown()
-    server.server_close()
+    return f"{serve(out)}/explorer.html"
 
 
 @pytest.mark.parametrize("width", [1280, 390])
@@ -1204,45 +914,13 @@ def test_within_the_site(browser, axe, site, width):
         load(browser, site)
         state, _ = check_numbers(browser)
         assert (state.positives, state.negatives) == UNEQUAL
-        loaded = browser.execute_script(LOADED)
         origin = site.rpartition("/")[0]
+        loaded = browser.execute_script(LOADED)
         assert {name for name in loaded if not name.startswith(("data:", origin))} == set()
-        backs = {}
-        for theme in ("light", "dark"):
-            # the switch of the theme, against the browser's preference
-            other = {"light": "dark", "dark": "light"}[theme]
-            set_media(browser, prefers_color_scheme=other, prefers_reduced_motion="reduce")
-            # The theme follows the preference before the next frame, and undoes earlier switches.
-            browser.execute_async_script(
-                "requestAnimationFrame(() => requestAnimationFrame(arguments[0]))"
-            )
-            browser.execute_script("document.documentElement.dataset.theme = arguments[0]", theme)
-            colors = browser.execute_script(
-                "const part = document.querySelector('.explorer');"
-                "const style = getComputedStyle(part);"
-                "const curve = document.querySelector('#groups .curve.negative');"
-                "return [style.backgroundColor, style.color, getComputedStyle(curve).stroke]"
-                ".map(c => c.match(/[\\d.]+/g).map(Number))"
-            )
-            backs[theme], ink, curve = colors
-            assert contrast(ink, backs[theme]) > 7
-            assert contrast(curve, backs[theme]) > 3
-            browser.execute_script(
-                "document.querySelectorAll('body > *').forEach(part => "
-                "{ part.style.transition = 'none'; })"
-            )
-            violations, unsure = axe()
-            assert violations == []
-            # axe computes no contrast for a single character
-            assert [part for part in unsure if "≠" not in part[1]] == []
-            assert browser.execute_script(SIDEWAYS) == [0, []]
-        assert luminance(backs["light"]) > 0.5 > luminance(backs["dark"])
-        # Links and presets work within the page, and the header covers no control.
+        backs = {theme: check_theme(browser, axe, theme) for theme in ("light", "dark")}
+        assert backs["light"] > 0.5 > backs["dark"]
         browser.find_element(CSS, "[data-case=identical]").click()
-        assert marked_equal(browser) == set(AVERAGES)
         wait_until(lambda: "mean_positives=1,1,1,1&" in browser.current_url)
-        by_id(browser, "sampled").click()
-        assert read_state(browser).sampled
         if width < 600:  # the two numbers stay visible, below the header of the site
             top, header = browser.execute_script(
                 "document.getElementById('counts-table').scrollIntoView({behavior: 'instant'});"
@@ -1253,3 +931,32 @@ def test_within_the_site(browser, axe, site, width):
             assert header == pytest.approx(top, abs=1)
     finally:
         browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def check_theme(browser, axe, theme):
+    """Check the page in a theme, against the browser's preference; return its luminance."""
+    other = {"light": "dark", "dark": "light"}[theme]
+    set_media(browser, prefers_color_scheme=other, prefers_reduced_motion="reduce")
+    # The theme follows the preference before the next frame, and undoes earlier switches.
+    browser.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
+    # axe computes the contrast of texts, and not that of curves.
+    *curves, back = browser.execute_script(
+        """
+        document.documentElement.dataset.theme = arguments[0];
+        document.querySelectorAll("body > *").forEach(part => { part.style.transition = "none"; });
+        const curves = document.querySelectorAll(
+          ".curve, .swatch line, .diamond, .pooled, .disc, path[class^=of-]");
+        return [...[...curves].map(curve => getComputedStyle(curve).stroke),
+                getComputedStyle(document.querySelector(".explorer")).backgroundColor]
+          .map(c => c.match(/[\\d.]+/g).map(Number))
+        """,
+        theme,
+    )
+    assert len(curves) > 30
+    assert min(contrast(curve, back) for curve in curves) >= 3
+    violations, unsure = axe()
+    assert violations == []
+    # axe computes no contrast for a single character
+    assert [part for part in unsure if "≠" not in part[1]] == []
+    assert browser.execute_script(SIDEWAYS) == [0, []]
+    return luminance(back)
