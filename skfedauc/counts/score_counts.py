@@ -566,6 +566,10 @@ class ScoreCounts(Immutable):
         DisclosureError
             If groups of a summary would be combined.
 
+        See Also
+        --------
+        GroupAUC : Its argument `min_per_class` leaves small groups out.
+
         Examples
         --------
         >>> from skfedauc import ScoreCounts
@@ -678,7 +682,12 @@ class ScoreCounts(Immutable):
 
     @property
     def disclosure(self) -> Disclosure:
-        """What was coarsened and withheld: level, bins, `min_count` and withheld groups."""
+        """What was coarsened and withheld: level, bins, `min_count` and withheld groups.
+
+        See Also
+        --------
+        GroupAUC.bounds : AUCs that the bins and the withheld groups permit.
+        """
         return self._state.disclosure
 
     # Files, messages and secure sums -------------------------------------------------------
