@@ -51,7 +51,6 @@ from skfedauc._input.labels import (
     classes_of,
     columns_of_labels,
     folded,
-    hard_labels,
     header_of,
     kind_of,
     position_of,
@@ -63,7 +62,6 @@ from skfedauc._input.labels import (
 )
 from skfedauc._input.rows import (
     Rows,
-    aligned,
     check_column_names,
     check_row_order,
     check_rows,

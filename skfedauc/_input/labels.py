@@ -598,24 +598,14 @@ def class_labels(y: Any, name: str = "y") -> tuple[NDArray[Any], NDArray[np.intp
     return labels, codes
 
 
-def hard_labels(
-    y: NDArray[Any], scores: NDArray[np.float64] | NDArray[np.float32]
-) -> tuple[float, float] | None:
-    """Return the two score values if scores are class labels, or None for other scores."""
+def warn_if_hard_labels(y: NDArray[Any], scores: NDArray[np.float64] | NDArray[np.float32]) -> None:
+    """Warn if all scores are class labels."""
     # Unless scores are class labels, the first 16 almost always have more than two distinct values.
     if scores.size < 2 or y.dtype.kind not in "biuf" or len(set(scores[:16].tolist())) > 2:
-        return None
+        return
     low, high = float(scores.min()), float(scores.max())
-    if low == high or (low, high) != (float(y.min()), float(y.max())):
-        return None
-    return (low, high) if bool(((scores == low) | (scores == high)).all()) else None
-
-
-def warn_if_hard_labels(y: NDArray[Any], scores: NDArray[np.float64]) -> None:
-    """Warn if all scores are class labels."""
-    found = hard_labels(y, scores)
-    if found is not None:
-        low, high = found
+    are_ends = low < high and (low, high) == (float(y.min()), float(y.max()))
+    if are_ends and bool(((scores == low) | (scores == high)).all()):
         warn(
             f"y_score holds only {low:g} and {high:g}: these look like predicted labels, "
             "and the AUC of labels ignores the ranking of rows by score. Pass "

@@ -440,7 +440,7 @@ def _check(arguments: Arguments) -> None:
         option = next(word for word in usage.split() if word.startswith("--") or word[0] != "-")
         needed, _, values = needs.partition(" ")
         found = _value(arguments, needed) if needed else None
-        lacks = not found or (values and found not in values.split(" or "))
+        lacks = found in (None, [], {}) or (values and found not in values.split(" or "))
         if needed and lacks and _value(arguments, option) is not None:
             raise CommandError(f"{option} needs {needs}; pass it as well")
     if arguments.label in (arguments.group or []):
@@ -476,6 +476,8 @@ def _check_noise(arguments: Arguments) -> None:
     for name in ("--min-count", "--model", "--period"):
         if _value(arguments, name) is not None:
             raise CommandError(f"{name} does not go with --epsilon")
+    if len(arguments.group) > 1:
+        raise CommandError("--epsilon takes one --group column; pass one with joined labels")
     if not arguments.agreed_groups:
         raise CommandError(
             "--epsilon needs --agreed-groups, the labels of all groups, separated by commas: what "

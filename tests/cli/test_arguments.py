@@ -46,7 +46,8 @@ NOISE += ["--agreed-groups", "a"]
         (["audit", "p.csv", *COLUMNS, "--score", "t"], "twice; pass it once, or use compare"),
         (["audit", "p.csv", *COLUMNS, "--group", "y"], "--group 'y' is also the column of --label"),
         (["count", "p.csv", *COLUMNS, "-o", "-"], "--output needs the name of a file"),
-        ([*NOISE, "--epsilon", "1"], "absent.csv: no such file"),
+        ([*NOISE, "--epsilon", "0"], "absent.csv: no such file"),
+        ([*NOISE, "--epsilon", "1", "--group", "h"], "--epsilon takes one --group column"),
     ],
 )
 def test_usage_errors(error_of, arguments, message):

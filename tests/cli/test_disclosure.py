@@ -213,6 +213,7 @@ def test_the_report_of_a_summary_has_what_it_determines(
 def test_a_threshold_within_a_bin_is_refused(frame, counted, error_of):
     message = error_of(["report", counted(frame, "oslo", *OPTIONS), "--threshold", "0.3"])
     assert "the decisions at --threshold 0.3 are unknown: it is within a bin of scores" in message
+    assert "edge of a bin, or --threshold none to audit the ranking alone\n" in message
 
 
 # Small counts ----------------------------------------------------------------------------
