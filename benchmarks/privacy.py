@@ -102,7 +102,7 @@ def simulate(
         counts = population.draw(rng, min(AT_ONCE, n_runs - start), m, n, epsilon, n_sites)
         used = counts.has_signal
         if used.any():
-            parts.append(NoisyAUCs(counts.take(used), population.is_point).of_groups(TAIL))
+            parts.append(NoisyAUCs(counts.take(used), population.is_point).estimate(None, TAIL))
     n_used = sum(np.size(part.value) for part in parts)
     share = f"{100 * n_used / n_runs:.1f}"
     if n_used < n_runs / 100:
@@ -213,12 +213,12 @@ def of_several_groups(n_runs: int) -> Iterator[list[str]]:
 
 def limits(counts: NoisyCounts, is_point: NDArray[np.bool_], statistic: str) -> tuple[float, float]:
     if statistic == "pooled":
-        found = NoisyAUCs(counts.pooled(), is_point).average("macro", TAIL)
+        found = NoisyAUCs(counts.pooled(), is_point).estimate(None, TAIL)
     elif statistic == "difference":
         found = NoisyAUCs(counts, is_point).difference(TAIL)
     else:
-        found = NoisyAUCs(counts, is_point).average(statistic, TAIL)
-    return float(found.low), float(found.high)
+        found = NoisyAUCs(counts, is_point).estimate(statistic, TAIL)
+    return found.ci_low.item(), found.ci_high.item()
 
 
 INTRODUCTION = """# Counts with differential privacy

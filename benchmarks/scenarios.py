@@ -26,7 +26,7 @@ from skfedauc import (
 )
 from skfedauc._kernel import concordance, count_rows
 from skfedauc.audit.output import page_of
-from skfedauc.report import null_difference_of, spread_of
+from skfedauc.report import null_difference_of
 
 Way = Callable[[], Any]
 
@@ -295,7 +295,7 @@ def inference() -> list[dict[str, Any]]:
             report.confidence_intervals(method=method, of="statistics")
         report.test_equal_groups()
         report.compare_groups("rest")
-        spread_of(report)
+        _ = report.tau
         _ = null_difference_of(report)
         return intervals.loc[500, ["auc", "ci_low", "ci_high"]]
 

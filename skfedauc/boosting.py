@@ -102,30 +102,22 @@ class _GroupMetric:
         if weights is not None:
             weights = _input.column_of(weights, "sample_weight")
             _input.check_length("sample_weight", weights.size, "the evaluation set", positive.size)
+        groups, found = None, None
+        kept: Any = slice(None)
         if self._function is not None:
-            rows = _input.check_rows(
-                positive,
-                scores,
-                self._groups_of(dataset, positive.size),
-                weights,
-                missing=self._missing,
-                warn_labels=False,
-            )
+            groups = self._groups_of(dataset, positive.size)
         elif self._sets:
             found = self._found(positive)
             kept = slice(None) if found.codes.min(initial=0) >= 0 else found.codes >= 0
-            rows = _input.check_rows(
-                positive[kept],
-                scores[kept],
-                found.codes[kept],
-                None if weights is None else weights[kept],
-                warn_labels=False,
-            )
-            # The constructor has encoded the group labels once.
-            if rows.labels is not None:
-                rows = rows._replace(labels=_input.some_labels(found.labels, rows.labels))
-        else:
-            rows = _input.check_rows(positive, scores, None, weights, warn_labels=False)
+            groups = found.codes[kept]
+        weights = None if weights is None else weights[kept]
+        rows = _input.check_rows(
+            *(positive[kept], scores[kept], groups, weights),
+            missing=self._missing,
+            warn_labels=False,
+        )
+        if found is not None and rows.labels is not None:  # The constructor encoded the labels.
+            rows = rows._replace(labels=_input.some_labels(found.labels, rows.labels))
         return counts_of_rows(rows)
 
     def _groups_of(self, dataset: Any, n_rows: int) -> Any:
@@ -235,19 +227,17 @@ class XGBoostMetric(_GroupMetric):
 
     Notes
     -----
-    The metric counts the predictions that XGBoost passes, with the evaluation set's weights.
-    The predictions are probabilities in float32, unless the objective is a callable. Near 0 and 1,
-    rows with different margins may have equal probabilities. XGBoost keeps six decimals of a custom
-    metric. Early stopping therefore selects the first of several rounds with equal statistics to
-    six decimals.
+    XGBoost passes probabilities in float32, unless the objective is a callable; near 0 and 1, rows
+    with different margins may have equal ones. It keeps six decimals of a custom metric, so early
+    stopping selects the first of several rounds that are equal to six decimals.
 
-    If two evaluation sets have equal labels in all rows, and only one set is in the list, the
-    metric cannot distinguish the sets. For example, two sets of the same size may both be sorted by
-    label. A metric, and the pickle of an estimator with it, holds the labels and groups.
+    If two evaluation sets have equal labels in all rows, such as two sets sorted by label, and only
+    one of them is in the list, the metric cannot tell them apart. The metric, and the pickle of an
+    estimator with it, holds the labels and groups.
 
-    In every round, the workers exchange score counts, at most 16 bytes for each distinct score and
-    group, by ``xgboost.collective``. The exchange needs ``pip install "skfedauc[files]"``. The
-    metric does not support a split of the training by columns.
+    In every round, the workers exchange score counts by ``xgboost.collective``, at most 16 bytes
+    for each distinct score and group, which needs ``pip install "skfedauc[files]"``. A split of the
+    training by columns is not supported.
 
     References
     ----------
@@ -364,9 +354,7 @@ class LightGBMMetric(_GroupMetric):
     -----
     For training on several machines, pass the same evaluation set to every machine, and the labels
     and groups of this set in `groups`. Then all machines return the same number and stop in the
-    same round.
-
-    As `XGBoostMetric`, the metric cannot distinguish sets with equal labels in all rows.
+    same round. Like `XGBoostMetric`, the metric cannot tell sets with equal labels apart.
 
     References
     ----------

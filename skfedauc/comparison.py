@@ -12,7 +12,7 @@ from skfedauc import _input, _words
 from skfedauc.counts import left_out
 from skfedauc.inference import intervals
 from skfedauc.inference.effects import Rows, near_one
-from skfedauc.inference.limits import check_confidence_level
+from skfedauc.inference.intervals import check_confidence_level
 from skfedauc.inference.measures import (
     bounded_variances,
     check_comparable,
@@ -178,11 +178,10 @@ default="pooled"
 
     References
     ----------
-    .. [1] DeLong, E. R., DeLong, D. M. and Clarke-Pearson, D. L. (1988). Comparing the areas
-       under two or more correlated receiver operating characteristic curves: a
-       nonparametric approach. Biometrics 44(3). https://doi.org/10.2307/2531595
-    .. [2] Hothorn, T., Bretz, F. and Westfall, P. (2008). Simultaneous inference in general
-       parametric models. Biometrical Journal 50(3). https://doi.org/10.1002/bimj.200810425
+    .. [1] DeLong, DeLong and Clarke-Pearson (1988). Biometrics 44(3).
+       https://doi.org/10.2307/2531595
+    .. [2] Hothorn, Bretz and Westfall (2008). Biometrical Journal 50(3).
+       https://doi.org/10.1002/bimj.200810425
 
     Examples
     --------

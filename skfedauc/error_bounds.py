@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
+from sklearn.model_selection import KFold, ShuffleSplit
 from sklearn.pipeline import Pipeline
 
 from skfedauc import _input, _sklearn, _words
-from skfedauc.inference.limits import check_confidence_level
+from skfedauc.inference.intervals import check_confidence_level
 from skfedauc.inference.rates import upper_limit
 
 if TYPE_CHECKING:
@@ -77,14 +78,12 @@ def error_rate_bound(
       classifier errs as well, or the two classifiers disagree.
 
     Assumptions: the rows, with and without labels, are independent draws from one distribution. No
-    member depends on its own test rows. The classifiers do not depend on the rows without labels.
-    The choice of the numbers of members and rows precedes the count of errors. Test rows of
-    different members can be the same rows.
+    member depends on its own test rows, and no classifier on the rows without labels. The numbers
+    of members and rows were chosen before errors were counted.
 
-    Groups of rows that one classifier predicts have no common rows. For such groups, sum the
-    numbers of errors and rows. The bound of the sums holds for the average of the groups' error
-    rates weighted by rows, also if the error rates differ [3]_. This bound is tighter than a mean
-    of bounds by group.
+    For groups of rows that one classifier predicts, the bound of the summed errors and rows holds
+    for the average of their error rates weighted by rows [3]_, and is tighter than a mean of bounds
+    by group.
 
     References
     ----------
@@ -156,8 +155,7 @@ def _counts(
 class BoundedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Fitted classifier with an upper bound of its error rate, from `fit_with_error_bound`.
 
-    Functions of scikit-learn accept the classifier, such as those of `sklearn.inspection`. The
-    bound belongs to this fit, so `fit` and `sklearn.base.clone` change nothing, as for
+    The bound belongs to this fit, so `fit` and `sklearn.base.clone` change nothing, as for
     `sklearn.frozen.FrozenEstimator`.
 
     Attributes
@@ -216,10 +214,9 @@ class BoundedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         X : array-like, shape (n_rows, n_features)
         random_state : int, RandomState instance or None, default=None
             Source of the random members; without effect if there is a `classifier`. None uses the
-            seed `random_state` of this classifier, so calls with the same rows have the same
-            result. To predict rows one at a time, pass one RandomState instance to all calls. A
-            seed would select the same member for all these rows, and the bound of the random
-            classifier is not a bound of one member.
+            classifier's own seed. To predict rows one at a time, pass one RandomState instance to
+            all calls: with a seed, one member would predict all rows, and the bound is not that of
+            one member.
 
         Returns
         -------
@@ -306,16 +303,14 @@ def fit_with_error_bound(
 
     Notes
     -----
-    Half of the rows as test rows, the default, give the tightest bound of a given error rate: the
-    bound holds for all members at once, so members divide its error probability. For
-    ``GaussianNB()`` with 200 rows and a true error rate of 23 %, a test half bounds the error rate
-    at 31 % on average, 10 bootstrap samples at 38 % and 10 folds at 54 %. The price is a classifier
-    that learns from half of the rows. With thousands of rows, a smaller `test_size` costs little.
-    Choose the design before you count errors: the smallest of several bounds is no bound.
+    Half of the rows as test rows, the default, give the tightest bound, because members divide its
+    error probability. For ``GaussianNB()`` with 200 rows and a true error rate of 23 %, a test half
+    bounds the error rate at 31 % on average, 10 bootstrap samples at 38 % and 10 folds at 54 %. The
+    price is a classifier that learns from half of the rows. Choose the design before you count
+    errors: the smallest of several bounds is no bound.
 
-    Folds have no stratification, because test rows must be independent of the members. The
-    estimator must be able to learn from each training set, also without one of the classes. Rows of
-    one person or device are not independent; the bound does not hold for such rows.
+    The splits have no strata, so the estimator must be able to learn without one of the classes.
+    The bound does not hold for dependent rows, such as several of one person.
 
     References
     ----------
@@ -418,21 +413,15 @@ def _splits(
     least = 1 if resampling == "bagging" else 2
     n_members = _input.check_whole_number(n_members, "n_members", least)
     test_size = _input.check_share(test_size, "test_size")
-    if resampling == "cross_validation" and n_members > n_rows:
-        raise ValueError(f"n_members={n_members} folds need as many rows; got {n_rows}.")
-    order = rng.permutation(n_rows)
-    if resampling == "train_test":
-        n_test = int(np.ceil(test_size * n_rows))
-        if not 0 < n_test < n_rows:
-            raise ValueError(f"X and y must have at least 2 rows; got {n_rows}.")
-        return [(order[n_test:], order[:n_test])]
-    if resampling == "cross_validation":
-        folds = np.array_split(order, n_members)
-        return [(np.setdiff1d(order, fold), fold) for fold in folds]
+    if resampling != "bagging":
+        split: Any = ShuffleSplit(1, test_size=test_size, random_state=rng)
+        if resampling == "cross_validation":
+            split = KFold(n_members, shuffle=True, random_state=rng)
+        return list(split.split(np.zeros(n_rows)))
     found = []
     for _ in range(n_members):
         train = rng.randint(n_rows, size=n_rows)
-        test = np.setdiff1d(order, train)
+        test = np.setdiff1d(np.arange(n_rows), train)
         if test.size == 0:
             raise ValueError(
                 f"a bootstrap sample holds all {n_rows} rows, so no test row remains; pass more "

@@ -22,17 +22,6 @@ __all__ = [
 class Measure:
     """Base class for measures.
 
-    Attributes
-    ----------
-    name : str
-        The measure's name in tables and scores, with its parameter.
-    title : str
-        The measure in sentences and headings.
-    scale : tuple of float
-        Smallest and largest possible value.
-    methods : tuple of str
-        Its interval methods; the first is the default.
-
     See Also
     --------
     GroupAUC : Reports on a measure by group, with intervals.
@@ -121,17 +110,15 @@ class PartialAUC(Measure):
     least ``(1 - e) / (2 - e)``. With ``min_tpr``, it is the area with ``max_fpr=1 - min_tpr`` of
     negated scores and exchanged classes [2]_. Tied rows are a straight line of the curve.
 
-    Few negatives within ``max_fpr`` make the area too large on average. Their number has a lower
-    limit, and the lower limit of the area allows for it. It is the smallest possible value if there
-    may be none: at 95 %, with fewer than 36 negatives for ``max_fpr=0.1``, and with fewer than 36
-    positives for ``min_tpr=0.9``.
+    Few negatives within ``max_fpr`` make the area too large on average, for which the lower limit
+    allows. It is the smallest possible value if there may be none: at 95 %, with fewer than 36
+    negatives for ``max_fpr=0.1``, and with fewer than 36 positives for ``min_tpr=0.9``.
 
     References
     ----------
-    .. [1] McClish, D. K. (1989). Analyzing a portion of the ROC curve. Medical Decision Making
-       9(3). https://doi.org/10.1177/0272989X8900900307
-    .. [2] Jiang, Y., Metz, C. E. and Nishikawa, R. M. (1996). A receiver operating characteristic
-       partial area index for highly sensitive diagnostic tests. Radiology 201(3).
+    .. [1] McClish (1989). Medical Decision Making 9(3).
+       https://doi.org/10.1177/0272989X8900900307
+    .. [2] Jiang, Metz and Nishikawa (1996). Radiology 201(3).
        https://doi.org/10.1148/radiology.201.3.8939225
 
     Examples
@@ -224,25 +211,17 @@ class Sensitivity(Measure):
     specificity``, so each group has its own threshold. A tie block of both classes is a straight
     line, which a random threshold within the block reaches.
 
-    Intervals are Wilson's [1]_ with an effective number of positives, because the threshold is an
-    estimate from the negatives [2]_ [3]_. If few negatives determine the threshold, the observed
-    sensitivity is too high on average. The lower limit then combines two [4]_: Wilson's limit for a
-    given threshold, and the sensitivity at a threshold with as few negatives above it as their
-    number may be. It is small with fewer than 36 negatives for a specificity of .9, and 0 if fewer
-    than one negative is expected above the threshold; `note` says so.
+    Intervals are Wilson's with an effective number of positives, because the threshold is an
+    estimate from the negatives [1]_. If few negatives determine it, the observed sensitivity is too
+    high on average. The lower limit then combines two [2]_: Wilson's limit for a given threshold,
+    and the sensitivity at a threshold with as few negatives above it as their number may be. It is
+    small with fewer than 36 negatives for a specificity of .9, and 0 if fewer than one negative is
+    expected above the threshold; `note` says so.
 
     References
     ----------
-    .. [1] Wilson, E. B. (1927). Probable inference, the law of succession, and statistical
-       inference. Journal of the American Statistical Association 22(158).
-       https://doi.org/10.1080/01621459.1927.10502953
-    .. [2] Linnet, K. (1987). Comparison of quantitative diagnostic tests: type I error, power, and
-       sample size. Statistics in Medicine 6(2). https://doi.org/10.1002/sim.4780060207
-    .. [3] Platt, R. W., Hanley, J. A. and Yang, H. (2000). Bootstrap confidence intervals for the
-       sensitivity of a quantitative diagnostic test. Statistics in Medicine 19(3).
-    .. [4] Zou, G. Y. and Donner, A. (2008). Construction of confidence limits about effect
-       measures: a general approach. Statistics in Medicine 27(10).
-       https://doi.org/10.1002/sim.3095
+    .. [1] Linnet (1987). Statistics in Medicine 6(2). https://doi.org/10.1002/sim.4780060207
+    .. [2] Zou and Donner (2008). Statistics in Medicine 27(10). https://doi.org/10.1002/sim.3095
 
     Examples
     --------
@@ -328,9 +307,7 @@ class AveragePrecision(Measure):
 
     References
     ----------
-    .. [1] Boyd, K., Eng, K. H. and Page, C. D. (2013). Area under the precision-recall curve: point
-       estimates and confidence intervals. ECML PKDD.
-       https://doi.org/10.1007/978-3-642-40994-3_29
+    .. [1] Boyd, Eng and Page (2013). ECML PKDD. https://doi.org/10.1007/978-3-642-40994-3_29
 
     Examples
     --------

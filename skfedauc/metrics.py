@@ -101,9 +101,7 @@ def group_roc_auc_score(
 
     References
     ----------
-    .. [1] Hand, D. J. and Till, R. J. (2001). A simple generalisation of the area under the ROC
-       curve for multiple class classification problems. Machine Learning 45(2).
-       https://doi.org/10.1023/A:1010920819831
+    .. [1] Hand and Till (2001). Machine Learning 45(2). https://doi.org/10.1023/A:1010920819831
 
     Examples
     --------

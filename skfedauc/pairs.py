@@ -98,11 +98,11 @@ class GroupPairs:
                 "all rows are independent."
             )
 
-    def check_no_repeated_rows(self, condition: str = "") -> None:
+    def check_no_repeated_rows(self) -> None:
         """Raise an error if a row can count several times, so that variances are not available."""
         if self.rows_repeat:
             raise ValueError(
-                f"{condition}rows are in several test sets (repeated folds, or random splits), so "
+                "rows are in several test sets (repeated folds, or random splits), so "
                 "the variance of the AUC cannot be estimated; use folds that test each row once, "
                 "or use the report of one fold (folds[0])."
             )

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from skfedauc import _input, _words
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.score_counts import select_groups
-from skfedauc.inference.limits import check_confidence_level
+from skfedauc.inference.intervals import check_confidence_level
 from skfedauc.inference.variances import Variances, variances_of
 from skfedauc.report import GroupAUC
 

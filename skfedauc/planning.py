@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from skfedauc import _input, _words
 from skfedauc.counts import ScoreCounts
 from skfedauc.inference.differences import MOST_GROUPS
-from skfedauc.inference.limits import check_confidence_level
+from skfedauc.inference.intervals import check_confidence_level
 from skfedauc.inference.power import REACHED, Design, binormal_moments
 from skfedauc.inference.variances import PairMoments
 from skfedauc.report import GroupAUC, estimates_of
@@ -101,30 +101,26 @@ def rows_needed(
     variance V(A). The limits of tests and intervals have the variance at the observed AUC.
 
     *Weights.* The plan is for rows without weights. For weights that are independent of the scores,
-    multiply the rows in each class by ``n * sum(w**2) / sum(w)**2`` of its n weights w: the result
-    has the planned effective sample size. In simulations with gamma weights (150 runs), plans for a
-    power of 80 % to detect a difference of .1 had a power of 81 % (shape 2) and 71 % (shape 0.5).
+    multiply the rows in each class by ``n * sum(w**2) / sum(w)**2`` of its n weights w. In
+    simulations with gamma weights, plans for a power of 80 % had 81 % (shape 2) and 71 % (0.5).
 
     *Width.* The interval at the assumed AUC has the width. The interval is wider in about half of
     all samples.
 
-    *Difference.* The test rejects if the largest of the other AUCs exceeds the lowest AUC by
-    ``sqrt((A - l)^2 + (u - B)^2)``. Here, l is the lower limit of the largest AUC A, and u is the
-    upper limit of the lowest AUC B, at the quantile of the studentized range [2]_. With two groups,
-    and with multiples of standard errors as limits, the formula equals the formula of Hanley and
-    McNeil [3]_ for two samples.
+    *Difference.* The test rejects if the largest of the other AUCs, A, exceeds the lowest AUC, B,
+    by ``sqrt((A - l)^2 + (u - B)^2)`` with the lower limit l of A and the upper limit u of B, at
+    the quantile of the studentized range [2]_. With two groups, and with multiples of standard
+    errors as limits, this is the formula of Hanley and McNeil [3]_ for two samples.
 
-    *Equivalence.* The test shows equivalence if the largest AUC A exceeds the smallest AUC B by
-    less than the margin minus ``sqrt((u - A)^2 + (B - l)^2)``, with limits at the one-sided
-    quantile.
+    *Equivalence.* The largest AUC A must exceed the smallest AUC B by less than the margin minus
+    ``sqrt((u - A)^2 + (B - l)^2)``, with limits at the one-sided quantile.
 
-    *Non-inferiority.* The test shows non-inferiority if all observed AUCs exceed x, the AUC whose
-    lower limit is ``auc - non_inferiority``.
+    *Non-inferiority.* All observed AUCs must exceed the AUC whose lower limit is
+    ``auc - non_inferiority``.
 
     The formulas assume groups of equal size, prevalence and score distribution, except for the
-    lower AUC of one group. Without a pilot report, the formulas assume scores without ties. In
-    simulations of plans for a power of 80 %, the tests have a power of 77.6 to 84.6 %. A plan takes
-    less than 0.1 s for any number of groups.
+    lower AUC of one group, and without a pilot report scores without ties. In simulations of plans
+    for a power of 80 %, the tests have a power of 77.6 to 84.6 %.
 
     References
     ----------

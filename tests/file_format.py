@@ -37,7 +37,7 @@ def checksum(text, table):
     return sha256.hexdigest()
 
 
-def file_of(table, facts, n_times=1, **options):
+def file_of(table, facts, n_times=1, *, is_sealed=True, **options):
     """Return the bytes of a file with this metadata, and with the table once or several times."""
     text = facts if isinstance(facts, bytes) else json.dumps(facts).encode()
     whole = pa.concat_tables([table] * n_times) if n_times else table.slice(0, 0)
@@ -46,9 +46,8 @@ def file_of(table, facts, n_times=1, **options):
     with pq.ParquetWriter(sink, table.schema, **options) as writer:
         for _ in range(n_times):
             writer.write_table(table)
-        writer.add_key_value_metadata(
-            {b"skfedauc": text, b"skfedauc.sha256": checksum(text, whole)}
-        )
+        sha256 = checksum(text, whole) if is_sealed else ""
+        writer.add_key_value_metadata({b"skfedauc": text, b"skfedauc.sha256": sha256})
     return bytes(sink.getvalue())
 
 

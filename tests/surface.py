@@ -193,8 +193,6 @@ USES = {
 }
 # Methods of scikit-learn's base classes, and classes that only this package makes
 INHERITED = {
-    "averaged",
-    "with_warning",
     "get_params",
     "set_params",
     "get_metadata_routing",

@@ -8,7 +8,7 @@ from benchmarks.calibration import search
 from benchmarks.calibration.measures import MEASURES, limits_of_statistic, true_measures
 from benchmarks.calibration.simulation import draw_rows, groups, interval_of, report
 from skfedauc import GroupAUC
-from skfedauc.inference.limits import group_limits
+from skfedauc.inference.intervals import group_limits
 
 
 def test_interval_is_that_of_the_table():

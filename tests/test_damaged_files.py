@@ -13,8 +13,6 @@ import os
 import pathlib
 import pickle
 import re
-import subprocess
-import sys
 import zlib
 
 import numpy as np
@@ -360,36 +358,24 @@ def retyped(name, kind):
     ("change", "message"),
     [
         (change_of_table("score", 1, np.nan), "not finite numbers, at cell 1 with the score nan"),
-        (change_of_table("score", 0, None), "column 'score' has no value in row 0"),
         (change_of_table("n_positives", 2, -3), "column n_positives has -3 in row 2"),
         (change_of_table("n_negatives", 0, 2**62), "has n_negatives 2, and its column 4611"),
-        (change_of_table("n_negatives", 0, 0), "its metadata has n_negatives 2, and its column 1"),
         (change_of_table("site", 0, None), "column 'site' has no value in row 0"),
         (lambda table, facts: (table.slice(1), facts), "has 2 rows, 2 in its row groups and 3 by"),
         (without("n_positives"), "calls for 'site', 'score', 'n_negatives', 'n_positives'"),
         (retyped("score", pa.float32()), "column 'score' has the type float instead of double"),
-        (retyped("n_negatives", pa.int32()), "column 'n_negatives' has the type int32 instead of"),
-        (retyped("site", pa.binary()), "column 'site' has the type binary instead of string"),
         (change_of_facts(n_missing=-1), "number of rows left out"),
         (change_of_facts(n_missing=2**40 + 1), "the number of rows left out is none"),
-        (change_of_facts(n_missing=10**400), "the number of rows left out is none"),
+        (change_of_facts(n_cells=10**12), "in its row groups and 1000000000000 by"),
         (change_of_facts(n_missing=None), "its metadata has no n_missing of type int"),
-        (change_of_facts(n_missing=True), "its metadata has no n_missing of type int"),
-        (change_of_facts(group_names=["site", 1]), "group_names that are no names"),
         (change_of_facts(min_count=0), "min_count must be a whole number of at least 1; got 0"),
-        (change_of_facts(min_count="3"), "min_count that is no number"),
-        (change_of_facts(group_columns=[]), "group_columns that are none"),
         (with_column(kind="colour"), "column of groups of no known kind"),
         (with_column(kind="coded"), "does not describe the labels"),
-        (with_column(name=7), "a column of groups without a name"),
         (change_of_facts(labels_seen=[0, 1, 2]), "labels of its classes do not go together"),
-        (change_of_facts(pos_label=7), "labels of its classes do not go together"),
-        (change_of_facts(sources=[]), "sources"),
         (change_of_facts(sources=[{"identifier": "x", "name": None}]), "its sources are none"),
         (change_of_facts(is_weighted=True), "calls for 'site', 'score'"),
         (change_of_facts(format="another"), "its metadata has another format"),
         (change_of_facts(version=0), "its metadata has the version 0"),
-        (change_of_facts(version="1"), "its metadata has the version '1'"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_named(change, message):
@@ -401,21 +387,16 @@ def test_what_is_wrong_is_named(change, message):
         ScoreCounts.from_bytes(file_of(*change(table, facts)))
 
 
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("weight_negatives", "its weights do not match its counts"),
-        ("squared_weight_positives", "its weights do not match its counts"),
-    ],
-)
-@pytest.mark.parametrize("value", [0.0, 1e9])
-def test_weights_that_do_not_match_are_refused(name, value, message):
+@pytest.mark.parametrize("name", ["weight_negatives", "squared_weight_positives"])
+def test_weights_that_do_not_match_are_refused(name):
     counts = ScoreCounts.from_predictions(
         [0, 1, 0], [0.25, 0.25, 0.25], sample_weight=[0.5, 2.0, 3.0]
     )
     table, facts = parts_of(counts.to_bytes())
-    with pytest.raises(ValueError, match=f"^data is damaged: {message}"):
-        ScoreCounts.from_bytes(file_of(*change_of_table(name, 0, value)(table, facts)))
+    for value in (0.0, 1e9):
+        data = file_of(*change_of_table(name, 0, value)(table, facts))
+        with pytest.raises(ValueError, match=r"^data is damaged: its weights do not match"):
+            ScoreCounts.from_bytes(data)
 
 
 BINS = Bins.of_probabilities(octaves=2, parts=2)
@@ -426,17 +407,12 @@ BINS = Bins.of_probabilities(octaves=2, parts=2)
     [
         (change_of_table("score", 0, 0.3), "its range is no bin of Bins.of_probabilities"),
         (change_of_table("score_low", 0, 0.1), "its range is no bin of Bins.of_probabilities"),
-        (change_of_table("score_high", 1, 0.6), "its range is no bin of Bins.of_probabilities"),
         (change_of_table("score_low", 1, 1.0), "outside its range from 1 to 0.625, at cell 1"),
-        (change_of_table("score_high", 1, 0.1), "outside its range from 0.5 to 0.1"),
         (change_of_table("score_high", 1, np.inf), "outside its range from 0.5 to inf, at cell 1"),
         (change_of_table("score_low", 1, np.nan), "outside its range from nan to 0.625"),
-        (change_of_table("score_low", 0, None), "column 'score_low' has no value in row 0"),
         (change_of_facts(bins={"rule": "of_scores", "parts": 64}), "its range is no bin of Bins"),
         (change_of_facts(bins={"rule": "at", "edges": []}), "edges must hold at least one"),
-        (change_of_facts(bins={"rule": "of_names"}), "state must have a rule of"),
         (change_of_facts(bins="exact"), "state must be a mapping"),
-        (change_of_facts(bins={"rule": "of_scores", "octaves": 2}), "state must have a rule of"),
         (change_of_facts(level="exact"), "no known level of disclosure"),
         (change_of_facts(version=1), "group_names that are no names"),
         (without("score_low"), "calls for 'score', 'score_low', 'score_high', 'n_negatives'"),
@@ -475,31 +451,24 @@ def test_a_newer_version_is_named_with_the_remedy():
         ScoreCounts.from_bytes(newer)
 
 
-def test_other_files_are_named(tmp_path):
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (
+            pd.DataFrame({"score": [0.5]}).to_parquet(),
+            "is a Parquet file, but ScoreCounts.save did",
+        ),
+        (b"site,score\n", "is not a file of ScoreCounts.*got b'site'"),
+        (CASES["text"].to_bytes()[:-1], "is no file of ScoreCounts, or is damaged: its end is"),
+        (file_of(pa.table({"score": [0.5]}), b"[" * 100_000), "or is damaged: Recurs"),
+    ],
+    ids=["Parquet", "text", "short", "deep"],
+)
+def test_other_files_are_named(tmp_path, content, message):
     path = tmp_path / "table.parquet"
-    pd.DataFrame({"score": [0.5]}).to_parquet(path)
-    with pytest.raises(
-        ValueError, match=f"^path '{path}' is a Parquet file, but ScoreCounts.save did not"
-    ):
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=f"^path '{path}' .*{message}"):
         ScoreCounts.load(path)
-    path.write_text("site,score\n")
-    with pytest.raises(
-        ValueError, match=rf"^path '{path}' is not a file of ScoreCounts.*got b'site'"
-    ):
-        ScoreCounts.load(path)
-    path.write_bytes(CASES["text"].to_bytes()[:-1])
-    with pytest.raises(
-        ValueError, match=f"^path '{path}' is no file of ScoreCounts, or is damaged: its end is"
-    ):
-        ScoreCounts.load(path)
-    path.write_bytes(file_of(pa.table({"score": [0.5]}), b"[" * 100_000))
-    with pytest.raises(
-        ValueError, match=f"^path '{path}' is no file of ScoreCounts, or is damaged: Recurs"
-    ):
-        ScoreCounts.load(path)
-    for data in ("text", None, ["PAR1"], 7):
-        with pytest.raises(TypeError, match=r"data must be the bytes that ScoreCounts.to_bytes"):
-            ScoreCounts.from_bytes(data)
 
 
 def test_labels_that_are_not_utf8():
@@ -630,36 +599,6 @@ def test_texts_that_share_beginnings_are_refused():
     assert_refused_in_little_memory(file_of(table, facts, **options), "a page has the encoding 7")
 
 
-# Peak memory of the process, in MB, while a file is refused
-REFUSING = """
-import sys
-from skfedauc import ScoreCounts
-
-def peak():
-    (line,) = (line for line in open("/proc/self/status") if line.startswith("VmHWM"))
-    return int(line.split()[1]) >> 10
-
-few = ScoreCounts.from_counts(["a"], [0.5], [3], [2])
-ScoreCounts.from_bytes(few.to_bytes())
-before = peak()
-try:
-    ScoreCounts.load(sys.argv[1])
-except ValueError as error:
-    assert "of memory, and the file has" in str(error), error
-    print(peak() - before)
-"""
-
-
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc")
-def test_a_label_of_250_mb_in_9_kb_is_refused_within_50_mb(tmp_path):
-    path = tmp_path / "bomb.skfa"
-    path.write_bytes(with_long_label(250_000_000))
-    assert path.stat().st_size < 10_000
-    command = [sys.executable, "-c", REFUSING, path]
-    printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    assert int(printed) < 50
-
-
 def test_limits_of_the_receiver(tmp_path):
     counts = ScoreCounts.from_predictions([0, 1, 1], [0.1, 0.4, 0.7], groups=["oslo"] * 3)
     data = counts.with_source("a hospital").to_bytes()
@@ -712,12 +651,13 @@ def test_rows_that_would_exhaust_the_memory_are_refused():
         }
     )
     facts = {**parts_of(CASES["no groups"].to_bytes())[1], "n_cells": 2 * n_rows}
-    data = file_of(table, facts, 2, use_dictionary=["score", "n_negatives", "n_positives"])
+    columns = ["score", "n_negatives", "n_positives"]
+    data = file_of(table, facts, 2, is_sealed=False, use_dictionary=columns)
     assert len(data) < 200_000
     match = r"^data .*would take .* bytes of memory, and the file has"
     assert_refused_in_little_memory(data, match)
     limits = Limits(max_bytes=1 << 20)
-    data = file_of(table, {**facts, "n_cells": n_rows}, use_dictionary=False)
+    data = file_of(table, {**facts, "n_cells": n_rows}, is_sealed=False, use_dictionary=False)
     with pytest.raises(ValueError, match=r"it has .* bytes or more|would take .* above the rec"):
         ScoreCounts.from_bytes(data, limits=limits)
 
@@ -732,15 +672,6 @@ def test_infinite_labels_of_classes_are_refused(classes):
         ScoreCounts.from_bytes(file_of(table, facts))
     with pytest.raises(ValueError, match="is damaged: the labels of its classes are none"):
         restored(counts, classes=Classes(tuple(seen), positive))
-
-
-def test_rows_that_are_not_there_are_refused():
-    """Metadata with more rows than the file has."""
-    table, facts = parts_of(CASES["text"].to_bytes())
-    with pytest.raises(
-        ValueError, match=r"^data .* rows, .* in its row groups and 1000000000000 by"
-    ):
-        ScoreCounts.from_bytes(file_of(table, {**facts, "n_cells": 10**12}))
 
 
 def test_pages_have_checksums():

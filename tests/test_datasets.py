@@ -34,11 +34,8 @@ def test_rows_have_the_population_values(case):
     ("arguments", "error", "message"),
     [
         ({"case": "alike"}, ValueError, r"case must be 'identical', .*; got 'alike'"),
-        ({"case": ["identical"]}, ValueError, r"case must be .*; got \['identical'\]"),
         ({"n_positives": 0}, ValueError, r"n_positives must be a whole number of at least 1; .* 0"),
-        ({"n_negatives": 2.5}, ValueError, r"n_negatives must be a whole number .*; got 2\.5"),
         ({"n_negatives": True}, ValueError, r"n_negatives must be a whole number .*; got True"),
-        ({"n_negatives": "5"}, ValueError, r"n_negatives must be a whole number .*; got '5'"),
         ({"n_positives": [5, 5]}, ValueError, r"n_positives has 2 numbers and shifts has 4: pass"),
         ({"n_positives": [5, 5, 0, 5]}, ValueError, r"n_positives must be at least 1 .*5, 5, 0, 5"),
         ({"n_positives": [5, 5, 0.5, 5]}, ValueError, r"n_positives must hold whole numbers"),
@@ -47,10 +44,7 @@ def test_rows_have_the_population_values(case):
             ValueError,
             r"shifts must have one number .* two or more devices; got \[1\.0\]",
         ),
-        ({"shifts": [1.0, np.nan]}, ValueError, r"shifts must be finite"),
-        ({"shifts": 1.0}, TypeError, r"shifts must be a one-dimensional array"),
         ({"separation": np.inf}, ValueError, r"separation must be a finite number; got inf"),
-        ({"separation": "1"}, ValueError, r"separation must be a finite number; got '1'"),
     ],
 )
 def test_devices_that_cannot_be(arguments, error, message):

@@ -179,7 +179,6 @@ def test_numbers_of_text(monkeypatch, column):
         assert_text_codes(given, rows, positions)
         with monkeypatch.context() as as_of_many_rows:
             as_of_many_rows.setattr(group_module, "HASHED_ROWS", 2)
-            as_of_many_rows.setattr(label_module, "BLOCK", 2)
             as_of_many_rows.setattr(label_module, "_FEW_LABELS", 0)
             assert_text_codes(given, rows, positions)
 
@@ -191,33 +190,6 @@ def assert_text_codes(given, rows, positions):
     assert {type(label) for label in labels} == {str}
     assert codes.dtype == np.intp
     assert codes.tolist() == [positions[row] for row in rows]
-
-
-@pytest.mark.parametrize(
-    "flavour", [pl.Series, pa.array, lambda x: pd.Series(x, dtype="string[pyarrow]")]
-)
-def test_texts_of_one_length_are_read_as_numbers(monkeypatch, flavour):
-    """Test slices of a column, a missing label, and a string of another length."""
-    called = []
-    digits = group_module.digits_as_integers
-    monkeypatch.setattr(group_module, "HASHED_ROWS", 2)
-    monkeypatch.setattr(label_module, "BLOCK", 8)
-    monkeypatch.setattr(
-        group_module, "digits_as_integers", lambda rows: called.append(rows) or digits(rows)
-    )
-    texts = [f"é{k % 7}{k % 3}" for k in range(100)]
-    codes, labels = encode_groups(flavour(texts)[30:])
-    assert [rows.dtype for rows in called] == [np.uint8]
-    assert labels.tolist() == sorted(set(texts[30:]))
-    assert labels[codes].tolist() == texts[30:]
-    called.clear()
-    for place in range(1, 18):  # in two blocks, and at their limits
-        uneven = [*texts[:place], "longer", *texts[place:]]
-        codes, labels = encode_groups(flavour(uneven))
-        assert not called
-        assert labels[codes].tolist() == uneven
-    with pytest.raises(ValueError, match="groups has 1 missing labels of 101"):
-        encode_groups(flavour([*texts, None]))
 
 
 @pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", ">i4", ">i8"])
@@ -240,9 +212,7 @@ SCORE_ERRORS = [
         r"y_score must be one-dimensional; got an array of shape \(4, 2\).*y_score\[:, 1\]",
     ),
     ([[0.9, 0.1], [0.6, 0.4], [0.6, 0.4], [0.2, 0.8]], ValueError, r"y_score\[:, 1\]"),
-    (np.zeros((4, 3)), ValueError, r"y_score must be one-dimensional.*\(4, 3\)"),
     (np.zeros((4, 1, 1)), ValueError, r"y_score must be one-dimensional.*\(4, 1, 1\)"),
-    (np.array(0.5), ValueError, r"y_score must be one-dimensional.*\(\)"),
     ([0.1, np.nan, 0.3, np.nan], ValueError, "y_score must be finite; got 2 NaN and 0 infinite"),
     ([0.1, np.inf, 0.3, -np.inf], ValueError, "got 0 NaN and 2 infinite values of 4"),
     ([0.1, None, 0.3, 0.4], ValueError, "got 1 NaN"),
@@ -251,15 +221,9 @@ SCORE_ERRORS = [
     (pl.Series([0.1, None, np.nan, 0.4]), ValueError, "got 1 NULL, 1 NaN and 0 infinite val"),
     (pa.array([0.1, None, np.inf, 0.4]), ValueError, "got 1 NULL, 0 NaN and 1 infinite val"),
     ([0.1, 0.2], ValueError, "y_score has 2 rows and y_true has 4"),
-    ([], ValueError, "y_score has 0 rows and y_true has 4"),
     (["0.1", "0.2", "0.3", "0.4"], TypeError, "y_score must hold numbers; got.*'0.1'"),
     (np.array(["0.1"] * 4, object), TypeError, "y_score must hold numbers"),
-    (np.array([0.1j] * 4), TypeError, "y_score must hold numbers; got an array of complex128"),
-    (np.array([1, 2, 3, 4], "m8[s]"), TypeError, "y_score must hold numbers"),
     (np.array([1, 2, 3, 4], "M8[s]"), TypeError, "y_score must hold numbers"),
-    (0.5, TypeError, "y_score must be a one-dimensional array with one value per row; got float"),
-    (None, TypeError, "y_score must be a one-dimensional array.*NoneType"),
-    ("0.5", TypeError, "y_score must be a one-dimensional array.*str"),
     ({0: 0.5}, TypeError, "y_score must be.*got a dict, whose order"),
     ({0.5, 0.6}, TypeError, "y_score must be.*got a set, whose order"),
     ((s for s in (0.1, 0.2)), TypeError, "y_score must be a one-dimensional array.*generator"),
@@ -277,80 +241,33 @@ SCORE_ERRORS = [
 ]
 LABEL_ERRORS = [
     ([0, 1, 2, 1], ValueError, "y_true must have two classes; got 3: 0, 1, 2.*== label"),
-    ([0, 1, 2, 3], ValueError, "got 4: 0, 1, 2, 3"),
     (list("abca"), ValueError, "got 3: 'a', 'b', 'c'"),
     ([1, 2, 1, 2], ValueError, r"y_true has the labels \[1, 2\]: pass pos_label="),
-    ([-1, 0, -1, 0], ValueError, r"\[-1, 0\]: pass pos_label="),
     (["no", "yes", "no", "no"], ValueError, r"\['no', 'yes'\]: pass pos_label="),
     (["yes"] * 4, ValueError, r"\['yes'\]: pass pos_label="),
-    ([0.0, 0.5, 0.0, 0.5], ValueError, r"\[0.0, 0.5\]: pass pos_label="),
     ([0, 1, np.nan, 1], ValueError, "y_true has 1 missing labels of 4"),
-    ([0, 1, None, 1], ValueError, "y_true has 1 missing labels of 4"),
     (["no", None, None, "yes"], ValueError, "y_true has 2 missing labels of 4"),
     (pd.array([0, 1, None, 1], "Int64"), ValueError, "y_true has 1 missing"),
     (pd.array(["a", "b", None, "a"], "string"), ValueError, "y_true has 1 missing"),
     (pl.Series([0, 1, None, 1]), ValueError, "y_true has 1 missing"),
-    (np.array([0, "1", 0, "1"], object), TypeError, r"different kinds \(int, str\)"),
     ([0, "1", 0, "1"], TypeError, r"different kinds \(int, str\)"),
     (np.array(ROWS["y_true"], "M8[s]"), TypeError, "y_true must hold labels of two classes"),
-    (np.eye(4), ValueError, r"y_true must be one-dimensional; got an array of shape \(4, 4\)"),
     ([[0, 1], [1, 0], [0, 1], [1, 0]], ValueError, r"y_true must be one-dimensional.*\(4, 2\)"),
-    (None, TypeError, "y_true must be a one-dimensional array"),
     (MASKED, TypeError, "y_true is a masked array"),
     ([0, 1], ValueError, "y_score has 4 rows and y_true has 2"),
 ]
 WEIGHT_ERRORS = [
     ([1, -1, 1, -2], ValueError, "sample_weight must be 0 or more; got 2 negative values"),
-    ([1, np.nan, 1, 1], ValueError, "sample_weight must be finite; got 1 NaN"),
     ([1, np.inf, 1, 1], ValueError, "sample_weight must be finite.*1 infinite"),
     ([1, 1, 1], ValueError, "sample_weight has 3 rows and y_true has 4"),
-    (["1"] * 4, TypeError, "sample_weight must hold numbers"),
-    (2.0, TypeError, "sample_weight must be a one-dimensional array"),
     (np.ones((4, 2)), ValueError, r"sample_weight must be one-dimensional.*\(4, 2\)\.$"),
     (MASKED, TypeError, "sample_weight is a masked array"),
 ]
 GROUP_ERRORS = [
     (["a", None, "b", "b"], ValueError, "groups has 1 missing labels of 4.*label of their own"),
     (["a", None, np.nan, "b"], ValueError, "groups has 2 missing labels of 4"),
-    ([1, 2, np.nan, 2], ValueError, "groups has 1 missing labels of 4"),
     (np.array([1, 2, np.nan, 2]), ValueError, "groups has 1 missing labels of 4"),
     (np.array(["2020", "NaT", "NaT", "2021"], "M8[D]"), ValueError, "2 missing labels of 4"),
-    (pd.Series(["a", None, "b", "b"]), ValueError, "groups has 1 missing labels"),
-    (pd.Series(["a", None, "b", None], dtype="category"), ValueError, "2 missing labels"),
-    (pd.Categorical(["a", None, "b", None]), ValueError, "2 missing labels"),
-    (pd.Series([1, None, 2, 2], dtype="Int64"), ValueError, "groups has 1 missing labels"),
-    (pd.Series(["a", None, "b", "b"], dtype="string"), ValueError, "1 missing labels"),
-    (pd.Series(["a", None, "b", "b"], dtype="string[pyarrow]"), ValueError, "1 missing labels"),
-    (
-        pd.Series(["a", None, "b", None], dtype="string[python]"),
-        ValueError,
-        "2 missing labels of 4",
-    ),
-    (
-        pd.Series(["a", None, "b", None], dtype=pd.ArrowDtype(pa.string())),
-        ValueError,
-        "2 missing labels of 4",
-    ),
-    (
-        pd.Series(
-            ["a", None, "b", None], dtype=pd.ArrowDtype(pa.dictionary(pa.int32(), pa.string()))
-        ),
-        ValueError,
-        "2 missing labels of 4",
-    ),
-    (pd.Index(["a", None, "b", None]), ValueError, "2 missing labels of 4"),
-    (pd.CategoricalIndex(["a", None, "b", None]), ValueError, "2 missing labels of 4"),
-    (pd.array(["a", None, "b", None], "string[pyarrow]"), ValueError, "2 missing labels of 4"),
-    (
-        np.array(["a", None, "b", None], np.dtypes.StringDType(na_object=None)),
-        ValueError,
-        "2 missing labels of 4",
-    ),
-    (
-        pl.Series(["a", None, "b", None], dtype=pl.Enum(["b", "a"])),
-        ValueError,
-        "groups has 2 missing labels of 4",
-    ),
     (
         pa.array(["a", None, "b", None]).dictionary_encode(null_encoding="encode"),
         ValueError,
@@ -366,13 +283,11 @@ GROUP_ERRORS = [
         ValueError,
         "groups has 2 missing labels of 4",
     ),
-    (pl.Series(["a", None, "b", None]), ValueError, "groups has 2 missing labels"),
-    (pl.Series(["a", None, "b", "b"], dtype=pl.Categorical), ValueError, "1 missing labels"),
-    (pa.array(["a", None, "b", "b"]), ValueError, "groups has 1 missing labels"),
-    (pa.array([1, None, 2, 2]), ValueError, "groups has 1 missing labels"),
-    (pa.array(["a", None, "b", "b"]).dictionary_encode(), ValueError, "1 missing labels"),
-    (pa.chunked_array([["a", None, "b", "b"]]), ValueError, "groups has 1 missing labels"),
-    (pd.DataFrame({"a": list("xyxy"), "b": [1, 2, None, 2]}), ValueError, "1 missing labels"),
+    (
+        np.array(["a", None, "b", None], np.dtypes.StringDType(na_object=None)),
+        ValueError,
+        "2 missing labels of 4",
+    ),
     (
         pd.DataFrame([["x", "y"]] * 4, columns=["a", "a"]),
         ValueError,
@@ -396,12 +311,10 @@ GROUP_ERRORS = [
     ([0, 2**64, 1, 1], TypeError, r"integers from 0 to 18446744073709551616, which do.*astype"),
     ([pd.Timestamp(1), *[pd.Timestamp(2)] * 3], ValueError, r"finer than a microsecond.*round"),
     (pd.Categorical(pd.to_datetime([1, 2, 1, 2])), ValueError, r"finer than a microsecond"),
-    (pa.array([1.5] * 4).dictionary_encode(), TypeError, r"got 1.5 of type float.*bands"),
+    (pa.array([1.5] * 4).dictionary_encode(), TypeError, r"groups must hold.*float.*bands"),
     (pd.Series(["a"] * 200 + [1, None], dtype=object), TypeError, r"different kinds \(int, str\)"),
     (["a", 1, "b", "b"], TypeError, r"groups mixes labels of different kinds \(int, str\)"),
     ([True, 1, 2, 2], TypeError, r"different kinds \(bool, int\)"),
-    ([True, "a", "a", False], TypeError, r"different kinds \(bool, str\)"),
-    (np.array(["a", 1, "b", "b"], object), TypeError, "different kinds"),
     (pd.Series(["a", 1, "b", "b"], dtype=object), TypeError, "different kinds"),
     (pd.Categorical(["a", 1, "b", "b"]), TypeError, "different kinds"),
     ([("a", 1), ("a", 1), ("a", "1"), ("a", 1)], TypeError, "different kinds"),
@@ -409,17 +322,11 @@ GROUP_ERRORS = [
     ([(), (), (), ()], ValueError, "same number of labels"),
     (np.array([b"a", b"b", b"a", b"b"]), TypeError, r"\.astype\(str\)"),
     ([object()] * 4, TypeError, r"groups must hold booleans, integers, strings, dates"),
-    (np.array([1, 2, 1, 2], "m8[s]"), TypeError, "groups must hold"),
-    (np.array([1j] * 4), TypeError, "groups must hold"),
     (["a", "b"], ValueError, "groups has 2 rows and y_true has 4"),
     (pd.DataFrame({"a": ["x"], "b": ["y"]}), ValueError, "groups has 1 rows and y_true has 4"),
     ("site", TypeError, "groups must hold one label per row.*str 'site'"),
-    (3, TypeError, "groups must hold one label per row.*int 3"),
-    ({"a": 1}, TypeError, "groups must hold one label per row.*dict"),
     ({"a", "b"}, TypeError, "groups must hold one label per row.*set"),
-    ((g for g in "abab"), TypeError, "groups must hold one label per row.*generator"),
     (np.zeros((4, 2, 2), int), ValueError, r"groups must be one-dimensional.*\(4, 2, 2\)"),
-    (np.array("a"), ValueError, r"groups must be one-dimensional.*\(\)"),
     (pd.DataFrame(index=range(4)), ValueError, "groups is a DataFrame without columns"),
     (MASKED, TypeError, "groups is a masked array"),
     (np.ma.masked_array(np.eye(4, 2, dtype=int), mask=False), TypeError, "masked array"),
@@ -445,6 +352,24 @@ def rows_of(name, errors):
 def test_errors_name_the_argument_and_the_mend(name, value, error, message):
     with pytest.raises(error, match=message):
         counts_of(**{name: value})
+
+
+# Columns that can hold missing labels; the others raise when they are made.
+GAPPED = [
+    "numpy object",
+    *(name for name in COLUMNS if name.startswith(("pandas", "polars", "pyarrow"))),
+    *(name for name in CATEGORICALS if name != "pandas, unused category"),
+    *(name for name in STRING_COLUMNS if re.match("pandas (?!Cat)", name)),
+    "pyarrow large string",
+    "polars categorical",
+]
+
+
+@pytest.mark.parametrize("column", GAPPED)
+def test_missing_labels_of_every_flavour_are_counted(column):
+    make = {**CATEGORICALS, **COLUMNS, **STRING_COLUMNS}[column]
+    with pytest.raises(ValueError, match="groups has 2 missing labels of 4"):
+        counts_of(groups=make(["a", None, "b", None]))
 
 
 # Numbers that float64 cannot hold ---------------------------------------------------------------

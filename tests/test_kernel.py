@@ -386,51 +386,38 @@ def test_counts_of_any_size_stay_exact(version):
 # Choice of the kernel, warnings and interrupts -----------------------------------------
 
 
-@pytest.mark.parametrize("asked", ["numpy", pytest.param("compiled", marks=needs_compiled)])
-def test_an_environment_variable_chooses_the_version(asked):
-    code = "from skfedauc import _kernel as k, show_versions; print(k.name()); show_versions()"
-    environment = {**os.environ, "SKFEDAUC_KERNEL": asked}
-    printed = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
-    ).stdout
-    assert printed.startswith(f"{asked}\n")
-    assert f"kernel: {asked}" in printed
-    assert f"skfedauc: {skfedauc.__version__}" in printed
-
-
-@pytest.mark.parametrize("asked", ["", "compiled"])
-def test_a_compiled_part_of_other_sources_is_not_used(asked):
-    code = """
-import sys, types
-sys.modules["skfedauc._kernel._compiled"] = types.ModuleType("_compiled")
-import skfedauc._kernel
-print(skfedauc._kernel.name())
-"""
-    run = subprocess.run(
+def in_process(asked, code):
+    """Run code in another process, with a version of the kernel asked for."""
+    return subprocess.run(
         [sys.executable, "-c", code],
         env={**os.environ, "SKFEDAUC_KERNEL": asked},
         capture_output=True,
         text=True,
         check=False,
     )
-    if asked:
+
+
+PRINT = "import skfedauc; from skfedauc import _kernel; print(_kernel.name())"
+OTHER = "import sys, types; sys.modules['skfedauc._kernel._compiled'] = types.ModuleType('other'); "
+
+
+@pytest.mark.parametrize("asked", ["numpy", pytest.param("compiled", marks=needs_compiled)])
+def test_an_environment_variable_chooses_the_version(asked):
+    printed = in_process(asked, f"{PRINT}; skfedauc.show_versions()").stdout
+    assert printed.startswith(f"{asked}\n")
+    assert f"kernel: {asked}" in printed
+    assert f"skfedauc: {skfedauc.__version__}" in printed
+
+
+def test_versions_that_cannot_be_had():
+    assert in_process("", OTHER + PRINT).stdout == "numpy\n"
+    for asked, code, message in [
+        ("compiled", OTHER + PRINT, "of another version: build skfedauc again"),
+        ("Numpy", PRINT, "must be 'compiled' or 'numpy'; got 'Numpy'"),
+    ]:
+        run = in_process(asked, code)
         assert run.returncode == 1
-        assert "of another version: build skfedauc again" in run.stderr
-    else:
-        assert run.stdout == "numpy\n"
-
-
-def test_a_misspelled_version_is_an_error():
-    environment = {**os.environ, "SKFEDAUC_KERNEL": "Numpy"}
-    run = subprocess.run(
-        [sys.executable, "-c", "import skfedauc._kernel"],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert run.returncode == 1
-    assert "must be 'compiled' or 'numpy'; got 'Numpy'" in run.stderr
+        assert message in run.stderr
 
 
 def test_many_rows_are_warned_of_once_if_the_kernel_is_not_compiled(monkeypatch):

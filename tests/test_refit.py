@@ -1,6 +1,7 @@
 """Rules for ``refit=``: the selected candidate in a table of results, and the Pareto front."""
 
 import copy
+import dataclasses
 import math
 import pickle
 
@@ -10,14 +11,10 @@ import pytest
 from scipy import stats
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import (
     GridSearchCV,
     RandomizedSearchCV,
     RepeatedStratifiedKFold,
-    StratifiedKFold,
-    cross_val_score,
-    cross_validate,
 )
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -75,46 +72,19 @@ def test_a_rule_equals_the_name_of_its_score(rule):
     assert {rule: 1} == {"pooled": 1}
     assert {"pooled": 1}[rule] == 1
     assert f"mean_test_{rule}" == "mean_test_pooled"
-    assert str(rule) == repr(rule)
-
-
-def test_parameters_are_attributes():
-    rule = RULES["gap"]
-    assert (rule.score, rule.gap, rule.at_most) == ("pooled", "cross_difference", 0.05)
-    rule = RULES["tied"]
-    found = rule.score, rule.simplest, rule.test_fraction, rule.confidence_level
-    assert found == ("pooled", "C", 0.2, 0.9)
-
-
-@each_rule
-def test_rules_do_not_change(rule):
-    """Rules are immutable, because searches hash rules, and a rule documents a fitted search."""
     with pytest.raises(AttributeError, match="cannot assign to field 'score'"):
         rule.score = "macro"
 
 
-def test_rules_are_equal_if_all_parameters_are():
-    within, tied = {"gap": "difference", "at_most": 0.1}, {"simplest": "C", "confidence_level": 0.9}
-    rules = [
-        SelectWithinGap("pooled", **within),
-        SelectWithinGap("macro", **within),
-        SelectWithinGap("pooled", **{**within, "gap": "tau"}),
-        SelectWithinGap("pooled", **{**within, "at_most": 0.2}),
-        SelectSimplest("pooled", **tied),
-        SelectSimplest("macro", **tied),
-        SelectSimplest("pooled", **{**tied, "simplest": "-C"}),
-        SelectSimplest("pooled", **{**tied, "confidence_level": 0.95}),
-        SelectSimplest("pooled", **tied, test_fraction=0.2),
-        SelectSimplest("pooled", **tied, margin=0.02),
-        SelectSimplest("pooled", simplest=len),
-    ]
-    copies = [copy.deepcopy(rule) for rule in rules]
-    for i, rule in enumerate(rules):
-        for j, other in enumerate(copies):
-            assert (rule == other) == (i == j)
-            assert (rule != other) == (i != j)
-        assert hash(rule) == hash(copies[i]) == hash(rule.score)
-    assert len(set(rules)) == len(rules)
+@each_rule
+def test_rules_are_equal_if_all_parameters_are(rule):
+    others = [dataclasses.replace(rule, score="macro"), *set(RULES.values()) - {rule}]
+    for copied in (copy.deepcopy(rule), pickle.loads(pickle.dumps(rule, protocol=2))):
+        assert copied == rule
+        assert hash(copied) == hash(rule) == hash("pooled")
+        assert all(copied != other for other in others)
+    again = eval(str(rule), {type(rule).__name__: type(rule)})
+    assert again == rule
 
 
 def through_skops(x):
@@ -123,50 +93,7 @@ def through_skops(x):
     return skops.loads(data, trusted=skops.get_untrusted_types(data=data))
 
 
-COPIES = {
-    "pickle": lambda x: pickle.loads(pickle.dumps(x)),
-    "old pickle": lambda x: pickle.loads(pickle.dumps(x, protocol=2)),
-    "copy": copy.copy,
-    "deepcopy": copy.deepcopy,
-    "clone": lambda x: clone(x, safe=False),
-    "skops": through_skops,
-}
-
-
-@pytest.mark.parametrize(
-    ("rule", "argument"), [(SelectWithinGap, "at_most"), (SelectSimplest, "simplest")]
-)
-def test_limit_and_what_is_simple_have_to_be_given(rule, argument):
-    with pytest.raises(TypeError, match=argument):
-        rule("pooled")
-
-
-def test_limit_of_numpy():
-    rule = SelectWithinGap("pooled", at_most=np.float32(0.25))
-    assert rule.at_most == 0.25
-    assert SelectWithinGap("pooled", at_most=np.int64(1)).at_most == 1.0
-
-
 # Selected candidates -------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("scores", "gaps", "at_most", "picked"),
-    [
-        ([0.9, 0.8, 0.7], [0.3, 0.1, 0.0], 0.1, 1),
-        ([0.9, 0.8, 0.7], [0.3, 0.1, 0.0], 0.05, 2),
-        ([0.9, 0.8, 0.7], [0.3, 0.1, 0.0], 0, 2),
-        ([0.9, 0.8, 0.7], [0.3, 0.1, 0.0], 0.3, 0),
-        ([0.9, 0.8, 0.7], [0.3, 0.1, 0.0], np.inf, 0),
-        ([0.7, 0.8, 0.8, 0.8], [0.0, 0.1, 0.0, 0.1], 0.1, 1),
-        ([-3.0, -1.0, -2.0], [0.0, 0.2, 0.0], 0.1, 2),
-        ([0.6], [0.0], 0.1, 0),
-    ],
-)
-def test_best_score_within_the_limit(scores, gaps, at_most, picked):
-    index = SelectWithinGap("pooled", at_most=at_most)(results(scores, gaps))
-    assert index == picked
-    assert isinstance(index, int)
 
 
 def test_other_gaps_and_scores_are_read_by_name():
@@ -184,8 +111,11 @@ def test_random_tables():
         n = int(rng.integers(1, 12))
         scores, gaps = rng.integers(0, 6, n) / 8, rng.integers(0, 6, n) / 8
         at_most = float(gaps.min() + rng.integers(0, 4) / 8)
-        picked = SelectWithinGap("pooled", at_most=at_most)(results(scores, gaps))
-        assert picked == best_within(scores, gaps, at_most)
+        if rng.random() < 0.1:
+            at_most = np.inf
+        picked = SelectWithinGap("pooled", at_most=at_most)(results(scores - 1, gaps))
+        assert picked == best_within(scores - 1, gaps, at_most)
+        assert isinstance(picked, int)
 
 
 def test_none_within_the_limit():
@@ -197,12 +127,6 @@ def test_none_within_the_limit():
 
 
 # Candidates that failed ----------------------------------------------------------------------
-
-
-def test_candidates_whose_score_alone_failed_do_not_have_the_smallest_gap():
-    rule = SelectWithinGap("ll", at_most=0.1)
-    with pytest.warns(UserWarning, match=r"no candidate .* smallest difference, 0\.2"):
-        assert rule(results([NAN, 0.8, 0.7], [0.15, 0.3, 0.2], score="ll")) == 2
 
 
 @pytest.mark.parametrize("gaps", [[NAN, 0.0], [0.0, NAN], [NAN, NAN]], ids=str)
@@ -236,11 +160,6 @@ def fitted(table):
 # The simplest of the tied candidates -------------------------------------------------------------
 
 
-def size_of(params):
-    """Return a sort key: the number of trees, 1 for other models, and the depth."""
-    return params.get("n_estimators", 1), params["depth"]
-
-
 def split_results(scores, params, *, score="pooled"):
     """Return ``cv_results_`` of candidates with these scores by split."""
     scores = np.array(scores, float)
@@ -258,47 +177,6 @@ TIED = [[0.80, 0.83, 0.81], [0.84, 0.80, 0.82], [0.10, 0.12, 0.11], [0.79, 0.85,
 def simplest(column, table=TIED, **settings):
     rule = SelectSimplest("pooled", **{"simplest": "depth", **settings})
     return rule(split_results(table, [{"depth": value} for value in column]))
-
-
-@pytest.mark.parametrize(
-    ("rule", "text"),
-    [
-        (
-            SelectSimplest("pooled", simplest="clf__C"),
-            "SelectSimplest('pooled', simplest='clf__C', test_fraction=None, "
-            "confidence_level=0.95, margin=None)",
-        ),
-        (
-            SelectSimplest(
-                "auc", simplest="-C", test_fraction=np.float64(0.2), confidence_level=0.9
-            ),
-            "SelectSimplest('auc', simplest='-C', test_fraction=0.2, confidence_level=0.9, "
-            "margin=None)",
-        ),
-        (
-            SelectSimplest("auc", simplest=size_of),
-            "SelectSimplest('auc', simplest=size_of, test_fraction=None, confidence_level=0.95, "
-            "margin=None)",
-        ),
-    ],
-    ids=["default", "all", "function"],
-)
-def test_repr_makes_the_tie_rule_again(rule, text):
-    assert repr(rule) == text
-    again = eval(text, {"SelectSimplest": SelectSimplest, "size_of": size_of})
-    assert again == rule
-
-
-@pytest.mark.parametrize("key", ["-depth", size_of], ids=["name", "function"])
-@pytest.mark.parametrize("copied", COPIES.values(), ids=COPIES)
-def test_copies_of_a_tie_rule_pick_alike(copied, key):
-    rule = SelectSimplest("pooled", simplest=key, test_fraction=0.3, confidence_level=0.9)
-    other = copied(rule)
-    assert type(other) is SelectSimplest
-    assert repr(other) == repr(rule)
-    assert other == rule == "pooled"
-    table = split_results(TIED, [{"depth": value} for value in (1, 2, 3, 4)])
-    assert other(table) == rule(table) == (3 if key == "-depth" else 0)
 
 
 @pytest.mark.parametrize(
@@ -363,20 +241,11 @@ def test_many_splits_are_hardly_folds():
 
 
 @pytest.mark.parametrize(
-    ("depths", "message"),
-    [
-        (
-            [1, None, 1, 1],
-            r"simplest='depth': the tied candidate \{'depth': None\} has None, which",
-        ),
-        ([1, "2", 1, 1], r"has '2', which is not a number; pass a function .*p\['depth'\]"),
-        ([1, NAN, 1, 1], r"has nan, which is not a number"),
-        ([1, LogisticRegression(), 1, 1], r"has LogisticRegression\(\), which is not a number"),
-    ],
+    "depth", [None, "2", NAN, LogisticRegression()], ids=["None", "text", "NaN", "model"]
 )
-def test_parameters_that_are_no_numbers(depths, message):
-    with pytest.raises(ValueError, match=message):
-        simplest(depths)
+def test_parameters_that_are_no_numbers(depth):
+    with pytest.raises(ValueError, match=r"which is not a number; pass a function .*p\['depth'\]"):
+        simplest([1, depth, 1, 1])
 
 
 def test_only_tied_candidates_need_the_parameter():
@@ -448,25 +317,6 @@ def search_of(kind, rule):
 
 
 @rules_and_searches
-def test_nested_search(kind, rule):
-    inner = search_of(kind, rule)
-    assert clone(inner).refit == rule
-    found = cross_validate(
-        inner, X, Y, cv=3, scoring="roc_auc", return_estimator=True, error_score="raise", n_jobs=2
-    )
-    assert (found["test_score"] > 0.5).all()
-    assert all(one.refit == rule for one in found["estimator"])
-    # Without scoring=, the search uses the score that the rule names.
-    scores = cross_val_score(inner, X, Y, cv=StratifiedKFold(3), error_score="raise")
-    splits = StratifiedKFold(3).split(X, Y)
-    pooled = [
-        roc_auc_score(Y.iloc[test], one.decision_function(X.iloc[test]))
-        for (_, test), one in zip(splits, found["estimator"], strict=True)
-    ]
-    np.testing.assert_allclose(scores, pooled, rtol=1e-12)
-
-
-@rules_and_searches
 def test_searches_saved_by_skops_keep_the_rule(kind, rule):
     search = search_of(kind, rule).fit(X, Y)
     again = through_skops(search)
@@ -509,7 +359,6 @@ def test_simplest_of_those_not_inferior(level, margin):
         )
         assert set(report.index[report["not_inferior"]]) == expected
         assert "tied" not in report
-        assert report.attrs["adjustment"] == "Bonferroni over 4 comparisons"
         rule = SelectSimplest(
             "pooled", simplest="depth", test_fraction=0.2, confidence_level=level, margin=margin
         )

@@ -285,16 +285,9 @@ def test_decomposition_of_twenty_thousand_groups():
 # Averages with user-defined weights --------------------------------------------------------
 
 
-def test_average_by_mapping_array_and_series(small):
+def test_average_by_own_weights(small):
     expected = (3 * 1.0 + 1 * 0.5) / 4
-    for weights in (
-        {"a": 3, "b": 1},
-        {"b": 0.1, "a": 0.3},
-        [3, 1],
-        np.array([0.75, 0.25]),
-        pd.Series([3, 1]),
-        pl.Series([3, 1]),
-    ):
+    for weights in ({"a": 3, "b": 1}, {"b": 0.1, "a": 0.3}, pd.Series({"a": 3, "b": 1})):
         assert small.average(weights) == pytest.approx(expected, abs=1e-12)
     assert small.average({"a": 0, "b": 1}) == 0.5
 
@@ -308,11 +301,10 @@ def test_average_by_mapping_array_and_series(small):
             ValueError,
             r"1 label without a group, such as \['z'\]",
         ),
-        ([1, 2, 3], ValueError, "weights has 3 rows and by_group has 2"),
-        ([1, -1], ValueError, "weights must be 0 or more; got 1 negative"),
-        ([1, np.nan], ValueError, "weights must be finite; got 1 NaN"),
-        (["1", "2"], TypeError, "weights must hold numbers"),
-        (0.5, TypeError, "weights must be a one-dimensional array"),
+        ({"a": 1, "b": -1}, ValueError, "weights must be 0 or more; got 1 negative"),
+        ({"a": 1, "b": np.nan}, ValueError, "weights must be finite; got 1 NaN"),
+        ({"a": "1", "b": "2"}, TypeError, "weights must hold numbers"),
+        ([1, 2], TypeError, r"a mapping with a weight .*; got .*Pass dict\(zip\(labels, weights"),
         ("worst", ValueError, "not an average.*macro, samples, positives, negatives, within"),
         ("weighted", ValueError, "'weighted' corresponds to 'positives'"),
         ("micro", ValueError, "'micro' corresponds to 'pooled'"),

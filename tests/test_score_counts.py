@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from oracles import LABELS, all_pairs, plain_label, random_case
-from rules import restored
 from scipy.stats import rankdata
 from sklearn.metrics import roc_auc_score
 
@@ -52,15 +51,17 @@ def small():
 # Splitting and merging ---------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seeds", [range(k, k + 6) for k in range(0, 12, 6)], ids=str)
-def test_any_split_merged_in_any_order_is_the_whole(seeds):
-    for seed in seeds:
-        case = random_case(seed, weights="unit")
-        rng = np.random.default_rng(seed)
-        n = case.y.size
-        whole = counts_of(case)
+@pytest.mark.parametrize("changed", [{}, {"groups": None}], ids=["groups", "no groups"])
+def test_any_split_merged_in_any_order_is_the_whole(changed):
+    for seed in range(8):
+        case, rng = random_case(seed, weights="unit"), np.random.default_rng(seed)
+
+        def made(rows=slice(None), case=case):
+            return ScoreCounts.from_predictions(**case.take(rows).arguments | changed)
+
+        n, whole = case.y.size, made()
         device = rng.integers(0, rng.integers(1, n + 1), n)
-        parts = [counts_of(case, device == d) for d in rng.permutation(np.unique(device))]
+        parts = [made(device == d) for d in rng.permutation(np.unique(device))]
         merged = ScoreCounts.merge(parts)
         assert merged == whole
         assert sum(parts) == whole
@@ -71,64 +72,6 @@ def test_any_split_merged_in_any_order_is_the_whole(seeds):
             parts = [part for k, part in enumerate(parts) if k not in (i, j)] + [pair]
         assert parts[0] == whole
         assert aucs(parts[0]) == aucs(whole)
-
-
-@pytest.mark.parametrize("weights", ["integer", "float"])
-def test_weighted_splits_agree(weights):
-    for seed in range(40):
-        case = random_case(seed, weights=weights)
-        device = np.random.default_rng(seed).integers(0, 4, case.y.size)
-        merged = sum(counts_of(case, device == d) for d in np.unique(device))
-        whole = counts_of(case)
-        assert merged.groups == whole.groups
-        assert np.array_equal(merged.n_positives, whole.n_positives)
-        assert np.array_equal(merged.n_negatives, whole.n_negatives)
-        a, b = (GroupAUC(p, undefined="ignore") for p in (merged, whole))
-        np.testing.assert_allclose(a.by_group["auc"], b.by_group["auc"], rtol=0, atol=1e-12)
-        np.testing.assert_allclose(a.pooled, b.pooled, rtol=0, atol=1e-12)
-
-
-def test_permuted_rows_are_the_same():
-    for seed in range(40):
-        case = random_case(seed, weights="unit")
-        order = np.random.default_rng(seed).permutation(case.y.size)
-        assert counts_of(case, order) == counts_of(case)
-        assert aucs(counts_of(case, order)) == aucs(counts_of(case))
-
-
-def test_one_row_at_a_time_is_the_whole():
-    case = random_case(11, weights="unit", scores="many ties")
-    rows = [counts_of(case, [i]) for i in range(case.y.size)]
-    assert ScoreCounts.merge(reversed(rows)) == sum(rows) == counts_of(case)
-
-
-def test_rows_without_groups_split_and_merge():
-    for seed in range(20):
-        case = random_case(seed, weights="unit")
-        arguments = {**case.arguments, "groups": None}
-        whole = ScoreCounts.from_predictions(**arguments)
-        cut = np.random.default_rng(seed).integers(0, case.y.size + 1)
-        first, last = (
-            ScoreCounts.from_predictions(case.y[rows], case.scores[rows])
-            for rows in (slice(cut), slice(cut, None))
-        )
-        assert first + last == last + first == whole
-
-
-@pytest.mark.parametrize("n_jobs", [2, -1])
-@pytest.mark.parametrize("weighted", [False, True])
-def test_threads_make_the_same_bits(n_jobs, weighted):
-    rng = np.random.default_rng(0)
-    n = 100_000
-    y, scores = rng.integers(0, 2, n), rng.normal(size=n) * 10.0 ** rng.integers(-200, 200, n)
-    arguments = {
-        "groups": rng.integers(0, 300, n),
-        "sample_weight": rng.uniform(0.1, 2.0, n) if weighted else None,
-    }
-    one = ScoreCounts.from_predictions(y, scores, **arguments)
-    several = ScoreCounts.from_predictions(y, scores, **arguments, n_jobs=n_jobs)
-    assert several == one
-    assert aucs(several) == aucs(one)
 
 
 def test_states_of_many_groups_and_few_bits_merge():
@@ -239,11 +182,6 @@ def test_dates_of_any_resolution_merge_with_dates_only(unit):
         dated + numbered
 
 
-def test_merge_refuses_a_single_counts(small):
-    with pytest.raises(TypeError, match="got a single one"):
-        ScoreCounts.merge(small)
-
-
 @pytest.mark.parametrize("other", [1, 0.5, "a", None, [1]])
 def test_only_counts_add(small, other):
     with pytest.raises(TypeError):
@@ -346,9 +284,8 @@ def test_more_rows_than_can_be_counted_are_refused():
 # Counts ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seeds", [range(k, k + 20) for k in (0, 20)], ids=str)
-def test_counts_equal_expanded_rows(seeds):
-    for seed in seeds:
+def test_counts_equal_expanded_rows():
+    for seed in range(20):
         rng = np.random.default_rng(seed)
         n = int(rng.integers(1, 60))
         group = rng.choice(["x", "y", "z"], n)
@@ -366,9 +303,7 @@ def test_counts_equal_expanded_rows(seeds):
 @pytest.mark.parametrize("kind", [np.int8, np.uint16, np.int64, np.uint64, float, list, pd.Series])
 def test_counts_of_every_kind_of_number(kind):
     counts = [0, 2, 3]
-    given = np.array(counts, kind) if isinstance(kind, type(np.int8)) else kind(counts)
-    if kind is float:
-        given = np.array(counts, float)
+    given = kind(counts) if kind in (list, pd.Series) else np.array(counts, kind)
     counts = ScoreCounts.from_counts([1, 1, 2], [0.1, 0.2, 0.3], given, given)
     assert counts.groups == (1, 2)
     assert counts.n_negatives.tolist() == [2, 3]
@@ -380,15 +315,10 @@ def test_counts_of_every_kind_of_number(kind):
         ({"n_negatives": [1, -1]}, ValueError, "n_negatives must be 0 or more; got 1 negative"),
         ({"n_positives": [1.5, 1]}, ValueError, r"n_positives must hold whole numbers.*1\.5"),
         ({"n_positives": [np.nan, 1]}, ValueError, "n_positives must be finite; got 1 NaN"),
-        ({"n_positives": ["1", "2"]}, TypeError, "n_positives must hold numbers"),
         ({"n_positives": [1, 2, 3]}, ValueError, "n_positives has 3 rows and score has 2"),
-        ({"n_negatives": [1e19, 1]}, ValueError, "n_negatives"),
         ({"score": [0.1, np.inf]}, ValueError, "score must be finite; got 0 NaN and 1 infinite"),
-        ({"score": ["0.1", "0.2"]}, TypeError, "score must hold numbers"),
         ({"group": ["a"]}, ValueError, "group has 1 rows and score has 2"),
         ({"group": ["a", None]}, ValueError, "group has 1 missing labels of 2"),
-        ({"group": [0.5, 1.5]}, TypeError, "group must hold booleans, integers, strings"),
-        ({"group": "ab"}, TypeError, "group must hold one label per row"),
     ],
 )
 def test_bad_counts(change, error, message):
@@ -404,8 +334,6 @@ def test_bad_counts(change, error, message):
     ("to", "error", "message"),
     [
         ({"a": 1}, ValueError, r"regroup has no entry for 1 of 2 groups, among them 'b';"),
-        ({}, ValueError, "regroup has no entry for 2 of 2 groups"),
-        (3, TypeError, "mapping from labels to labels or a function"),
         (["x", "y"], TypeError, "mapping from labels to labels or a function"),
         (lambda label: None, ValueError, "gave None for 2 of 2 groups"),
         (lambda label: 0.5, TypeError, "got 0.5 of type float"),
@@ -464,11 +392,6 @@ def test_pickles_and_copies(kind):
             other.groups = ()
 
 
-def test_no_constructor():
-    with pytest.raises(TypeError, match=r"from_predictions.*from_counts"):
-        ScoreCounts()
-
-
 def test_no_rows():
     empty = ScoreCounts.from_predictions([], [], groups=[])
     one = ScoreCounts.from_predictions([0, 1], [0.2, 0.4], groups=[1, 1])
@@ -479,28 +402,6 @@ def test_no_rows():
 
 
 # Exported counts -------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("kind", LABELS)
-def test_counts_make_the_counts_again(kind, tmp_path):
-    rng = np.random.default_rng(0)
-    y, score, group = rng.integers(0, 2, 60), rng.normal(size=60), rng.integers(0, 4, 60)
-    labels = [LABELS[kind](int(g)) for g in group]
-    counts = ScoreCounts.from_predictions(y, score, groups=labels)
-    table = counts.to_counts()
-    names = [name for name in table if name.startswith("group")]
-    assert names == (
-        ["group"] if len(names) == 1 else ["group_1", "group_2", "group_3"][: len(names)]
-    )
-    columns = [table[name] for name in ("score", "n_negatives", "n_positives")]
-    assert ScoreCounts.from_counts(table[names], *columns) == counts
-    assert table["n_positives"].sum() == y.sum()
-    assert len(table) == 60
-    table.to_parquet(tmp_path / "counts.parquet")
-    read = pd.read_parquet(tmp_path / "counts.parquet")
-    assert (
-        ScoreCounts.from_counts(read[names], *(read[column.name] for column in columns)) == counts
-    )
 
 
 def states():
@@ -594,17 +495,14 @@ def test_weighted_counts_are_those_of_sql():
         ({"score": None}, TypeError, "needs the column score"),
         ({"n_positve": [1, 1]}, TypeError, r"no column 'n_positve': is it 'n_positives'\?"),
         ({"group": [1, 2], "site": ["a", "b"]}, TypeError, "takes group or columns.*site"),
-        ({"site": ["a"]}, ValueError, "group has 1 rows and score has 2"),
         ({"site": ["a", "b"], "sex": [1]}, ValueError, "sex has 1 rows and site has 2"),
         ({"site": ["a", None]}, ValueError, "site has 1 missing labels of 2"),
         ({"weight_negatives": None}, TypeError, "weight_negatives is missing"),
         ({"weight_negatives": [2, -1]}, ValueError, "weight_negatives must be 0 or more"),
-        ({"weight_negatives": [2, np.nan]}, ValueError, "weight_negatives must be finite"),
         ({"weight_negatives": [2, 0]}, ValueError, "weight_negatives and squared.* above 0"),
         ({"n_negatives": [2, 0]}, ValueError, "weight_negatives and squared.* above 0"),
         ({"squared_weight_positives": [5, 5]}, ValueError, r"from W\*\*2 / n to W\*\*2"),
         ({"squared_weight_positives": [1, 0.1]}, ValueError, r"from W\*\*2 / n to W\*\*2"),
-        ({"weight_positives": [1]}, ValueError, "weight_positives has 1 rows and score has 2"),
     ],
 )
 def test_weighted_counts_that_cannot_be(change, error, message):
@@ -654,21 +552,6 @@ def test_states_of_single_rows_beside_a_count_beyond_32_bits(way):
 # Damaged states --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", STATES)
-def test_flipped_bits_are_noticed(name):
-    counts = STATES[name]
-    assert restored(counts, sealed=True) == counts
-    rng = np.random.default_rng(1)
-    for column, array in counts.cells._asdict().items():
-        if array is None or array.size == 0:
-            continue
-        for _ in range(10):
-            changed = np.ascontiguousarray(array).copy()
-            changed.view(np.uint8).reshape(-1)[rng.integers(changed.nbytes)] ^= 1 << rng.integers(8)
-            with pytest.raises(ValueError, match="the pickled ScoreCounts is damaged"):
-                restored(counts, sealed=True, content=counts.cells._replace(**{column: changed}))
-
-
 @pytest.mark.parametrize(
     "function",
     [
@@ -699,10 +582,8 @@ def test_mapped_scores_are_those_of_mapped_rows(function):
     [
         ("round", TypeError, "function must be callable; got str 'round'"),
         (lambda score: score[:1], ValueError, "for each distinct score; got 1 for 2"),
-        (lambda score: 0.5, TypeError, "the result of function"),
         (lambda score: score[:, None] * [1, 2], ValueError, "function must be one-dimensional"),
         (lambda score: score * np.nan, ValueError, "the result of function"),
-        (lambda score: score * np.inf, ValueError, "the result of function"),
         (lambda score: ["low", "high"], TypeError, "the result of function"),
     ],
 )
@@ -710,15 +591,6 @@ def test_functions_of_scores_that_do_not_give_a_number_for_each(function, error,
     counts = ScoreCounts.from_predictions([0, 1], [0.2, 0.4])
     with pytest.raises(error, match=message):
         counts.map_scores(function)
-
-
-@pytest.mark.parametrize("numbers", [[1, 0], [0, 0], [-1, 0], [0, 3], [[0]], [0.5], [True], 0, "a"])
-def test_groups_are_selected_by_increasing_positions(numbers):
-    counts = ScoreCounts.from_predictions([0, 1, 1], [0.2, 0.4, 0.3], groups=["a", "b", "c"])
-    with pytest.raises(ValueError, match="increasing positions of groups, from 0 to 2; got"):
-        select_groups(counts, numbers)
-    alone = counts.regroup(None)
-    assert select_groups(alone, [0]) is alone
 
 
 def test_names_of_groups_do_not_depend_on_the_order_of_merging():

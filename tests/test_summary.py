@@ -17,7 +17,7 @@ from skfedauc import Bins, DisclosureError, GroupAUC, ScoreCounts
 from skfedauc.counts import extremes_of, view_of
 from skfedauc.counts.score_counts import select_groups
 from skfedauc.measures import PartialAUC
-from skfedauc.report import null_difference_of, spread_of
+from skfedauc.report import null_difference_of
 
 AVERAGES = ["macro", "samples", "positives", "negatives", "within"]
 OF_GROUPS = [*AVERAGES, "worst", "ratio", "difference", "tau"]
@@ -107,7 +107,6 @@ TABLES = [
     lambda report: report.compare_groups(),
     lambda report: report.compare_groups("rest"),
     lambda report: report.compare_groups(3),
-    lambda report: spread_of(report).to_frame(),
 ]
 
 

@@ -15,7 +15,7 @@ from benchmarks.calibration.simulation import (
 )
 from benchmarks.calibration.table import Table
 from skfedauc import GroupAUC, ScoreCounts
-from skfedauc.inference.limits import group_limits
+from skfedauc.inference.intervals import group_limits
 
 
 def single(n_runs: int, seed: int, m: int, n: int, auc: float, ratio: float) -> list[str]:

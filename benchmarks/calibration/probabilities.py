@@ -1,4 +1,4 @@
-"""Calibration of scores that are probabilities: slopes, mean scores and the test."""
+"""Calibration of scores that are probabilities: slopes and mean scores."""
 
 from __future__ import annotations
 
@@ -19,12 +19,11 @@ _GROUPS = 250
 def perfect(
     n_runs: int, seed: int, n_rows: int, center: float, spread: float, weighted: bool
 ) -> list[str]:
-    """Error rate of the test, and coverage of limits, of perfectly calibrated scores.
+    """Coverage of limits of perfectly calibrated scores.
 
     The logits of the scores are normal with this mean and standard deviation.
     """
     rng = np.random.default_rng(seed)
-    rejected: list[Any] = []
     covered: dict[str, list[Any]] = {"slope": [], "difference": []}
     for _ in range(max(n_runs // _GROUPS, 1)):
         groups = np.repeat(np.arange(_GROUPS), n_rows)
@@ -34,11 +33,10 @@ def perfect(
             rng.random(p.size) < p, p, groups=groups, sample_weight=weights
         ).cells
         means, slopes = calibration.mean_scores(cells, 0.95), calibration.slopes(cells, 0.95)
-        rejected.append(means.pvalue < 0.05)
         covered["difference"].append((means.low <= 0.0) & (means.high >= 0.0))
         is_covered = (slopes.low <= 1.0) & (slopes.high >= 1.0)
         covered["slope"].append(is_covered[~np.isnan(slopes.low)])
-    return [percent(np.concatenate(found)) for found in (rejected, *covered.values())]
+    return [percent(np.concatenate(found)) for found in covered.values()]
 
 
 TABLES = [
@@ -46,11 +44,10 @@ TABLES = [
         "Calibration of probabilities",
         "Scores are the probabilities of the labels (perfect calibration), and their logits are "
         "normal. `positives` in the name of a line is the mean number of positives of a group. "
-        "`test` is the error rate in % of the test of the mean score at 5 %. The next columns are "
-        "the coverage in % of 95 % intervals: of the calibration slope if it is defined, and of "
-        "the difference of mean score and share of positives. Test and interval of the difference "
-        "are conservative, because the binomial variance is an upper limit.",
-        ["group", "test", "slope", "difference"],
+        "The columns are the coverage in % of 95 % intervals: of the calibration slope if it is "
+        "defined, and of the difference of mean score and share of positives. The interval of the "
+        "difference is conservative, because the binomial variance is an upper limit.",
+        ["group", "slope", "difference"],
         [
             (
                 f"{n:,} rows, {positives} positives{', gamma(.5) weights' if weighted else ''}",
@@ -67,6 +64,5 @@ TABLES = [
             for weighted in (False, True)
         ],
         coverage=["slope", "difference"],
-        error_rate=["test"],
     ),
 ]

@@ -30,7 +30,7 @@ from skfedauc.inference.differences import (
     reach_of_difference,
     sidak,
 )
-from skfedauc.inference.limits import AUCSpread, limits
+from skfedauc.inference.intervals import AUCSpread, limits
 from skfedauc.inference.models import rate_changes
 from skfedauc.inference.quantiles import normal_quantile
 from skfedauc.inference.variances import Extremes, Variances

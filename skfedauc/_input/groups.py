@@ -39,7 +39,6 @@ from skfedauc._input.labels import (
     checked_labels,
     code_points,
     digits_as_integers,
-    even_text,
     is_missing,
     is_whole,
     kind_of,
@@ -159,28 +158,20 @@ def _pandas_distinguishes_strings() -> bool:
 def number_integers(values: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[Any]]:
     """Return integers' numbers and sorted distinct values, without sorting a small range."""
     values = values.astype(values.dtype.newbyteorder("="), copy=False)
-    if values.dtype == np.uint64:
-        if values.size and int(values.max()) >= 1 << 63:
-            distinct, codes = np.unique(values, return_inverse=True)
-            return codes, distinct
-        values = values.astype(np.int64)
     if values.size == 0:
         return np.zeros(0, np.intp), np.zeros(0, np.int64)
     low, high = int(values.min()), int(values.max())
-    if high - low < 4 * values.size + 1024:
-        offsets = values.astype(np.int64, copy=False)
-        offsets = (offsets - low if low else offsets).astype(np.intp, copy=False)
-        used = np.zeros(high - low + 1, np.bool_)
-        for start in range(0, offsets.size, HASHED_ROWS):
-            used[offsets[start : start + HASHED_ROWS]] = True
-            if used.all():  # The first rows often have every value.
-                return offsets, np.arange(high - low + 1, dtype=np.int64) + low
-        number_of, numbers = np.cumsum(used) - 1, np.empty_like(offsets)
-        for start in range(0, offsets.size, HASHED_ROWS):  # twice as fast as all rows at once
-            mine = slice(start, start + HASHED_ROWS)
-            numbers[mine] = number_of.take(offsets[mine])
-        return numbers, np.flatnonzero(used).astype(np.int64) + low
+    if high >= 1 << 63:
+        distinct, codes = np.unique(values, return_inverse=True)
+        return codes, distinct
     values = values.astype(np.int64, copy=False)
+    if high - low < 4 * values.size + 1024:
+        offsets = (values - low).astype(np.intp, copy=False)
+        used = np.zeros(high - low + 1, np.bool_)
+        used[offsets] = True
+        if used.all():
+            return offsets, np.arange(high - low + 1, dtype=np.int64) + low
+        return (np.cumsum(used) - 1)[offsets], np.flatnonzero(used).astype(np.int64) + low
     if values.size < HASHED_ROWS:
         distinct, codes = np.unique(values, return_inverse=True)
         return codes, distinct
@@ -195,12 +186,8 @@ def number_integers(values: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[Any
 
 def example_rows(codes: NDArray[np.intp]) -> NDArray[np.intp]:
     """Return one row's index for each group, shape (n_groups,)."""
-    example = np.full(int(codes.max()) + 1 if codes.size else 0, -1, np.intp)
-    for start in range(0, codes.size, HASHED_ROWS):
-        mine = codes[start : start + HASHED_ROWS]
-        example[mine] = np.arange(start, start + mine.size)
-        if example.min() >= 0:  # The first rows often contain every group.
-            break
+    example = np.zeros(int(codes.max()) + 1 if codes.size else 0, np.intp)
+    example[codes] = np.arange(codes.size)
     return example
 
 
@@ -261,9 +248,6 @@ def _encode_series(column: Any, name: str) -> tuple[NDArray[np.intp], Labels]:
     """Return a native series' numbers and sorted labels."""
     import narwhals.stable.v2 as nw
 
-    even = _encode_even_text(column) if len(column) >= HASHED_ROWS else None
-    if even is not None:
-        return even
     # pandas columns bypass narwhals, which takes half of the run time for short columns.
     if nw.dependencies.is_pandas_series(column):
         if column.dtype == object or getattr(column.dtype, "storage", "") == "python":
@@ -278,8 +262,8 @@ def _encode_series(column: Any, name: str) -> tuple[NDArray[np.intp], Labels]:
     if series.dtype.is_nested():
         raise nested(f"a column of {series.dtype}", name)
     native, is_text = nw.to_native(series), series.dtype in (nw.String, nw.Categorical, nw.Enum)
-    if is_text and nw.dependencies.is_pyarrow_chunked_array(native):
-        return _encode_dictionary(*_arrow_codes(native), name)
+    if nw.dependencies.is_pyarrow_chunked_array(native):
+        return _encode_series(_in_pandas(native), name)
     if series.null_count():
         has_label = ~np.asarray(series.is_null().to_numpy(), np.bool_)
         return of_all_rows(has_label, *_encode_series(nw.to_native(series.drop_nulls()), name))
@@ -294,19 +278,6 @@ def _encode_series(column: Any, name: str) -> tuple[NDArray[np.intp], Labels]:
     if zone is not None:
         return _encode_instants(series, zone, name)
     return encode_array(series.to_numpy(), name)
-
-
-def _encode_even_text(column: Any) -> tuple[NDArray[np.intp], Labels] | None:
-    """Return numbers and sorted labels for equally long strings, or None for other strings.
-
-    Identifiers often have equal length. Such strings need neither a hash table nor sorting.
-    """
-    text = even_text(column)
-    numbers = None if text is None else digits_as_integers(text)
-    if text is None or numbers is None:
-        return None
-    codes, _ = number_integers(numbers)
-    return codes, object_array(row.tobytes().decode() for row in text[example_rows(codes)])
 
 
 def _encode_dictionary(
@@ -329,6 +300,14 @@ def _encode_instants(series: Any, zone: str, name: str) -> tuple[NDArray[np.intp
     return codes, object_array(labels)
 
 
+def _in_pandas(column: Any) -> Any:
+    """Return a pyarrow array in a pandas Series; a dictionary's labels in place of its codes."""
+    import pandas as pd
+
+    plain = getattr(column.type, "value_type", column.type)
+    return pd.Series(pd.arrays.ArrowExtensionArray(column.cast(plain)))
+
+
 def _polars_codes(column: Any) -> tuple[NDArray[np.integer], Labels]:
     """Return codes and distinct labels for polars strings, in polars' order."""
     import polars as pl
@@ -336,21 +315,6 @@ def _polars_codes(column: Any) -> tuple[NDArray[np.integer], Labels]:
     category = column.cast(pl.Categorical) if column.dtype == pl.String else column
     codes, _ = number_integers(category.to_physical().to_numpy())
     return codes, object_array(column.gather(example_rows(codes)).to_list())
-
-
-def _arrow_codes(column: Any) -> tuple[NDArray[np.intp], Labels]:
-    """Return codes and distinct labels for pyarrow strings or a dictionary array."""
-    plain = getattr(column.type, "value_type", None)
-    # A dictionary may contain a missing label, or the same label twice.
-    if plain is not None and any(chunk.dictionary.null_count for chunk in column.chunks):
-        return _arrow_codes(column.cast(plain))
-    encoded = column.dictionary_encode().combine_chunks()
-    values = encoded.dictionary
-    if plain is not None and len(values.unique()) < len(values):
-        return _arrow_codes(column.cast(plain))
-    # Codes may have an unsigned type.
-    codes = encoded.indices.cast("int64").fill_null(-1).to_numpy().astype(np.intp)
-    return codes, object_array(values.to_pylist())
 
 
 # How to treat rows without a group label

@@ -38,8 +38,6 @@ from skfedauc._words import all_shortened, described, listed, shortened
 
 # Largest length of strings to convert to integers
 MOST_CHARACTERS = 32
-# Number of rows to convert at once: the rows fit in a cache
-BLOCK = 1 << 16
 
 
 def check_text(texts: Iterable[str], name: str) -> None:
@@ -59,42 +57,6 @@ def check_text(texts: Iterable[str], name: str) -> None:
 def folded(text: str) -> str:
     """Return a key to compare text without regard to case and spaces."""
     return "".join(unicodedata.normalize("NFKC", text).casefold().split())
-
-
-def even_text(column: Any) -> NDArray[np.uint8] | None:
-    """Return strings as arrow's bytes, one row per string, or None for different lengths.
-
-    These rows sort like the strings, as UTF-8 preserves code point order.
-    """
-    import narwhals.stable.v2 as nw
-
-    pa = nw.dependencies.get_pyarrow()
-    series = nw.from_native(column, series_only=True)
-    if pa is None or series.dtype != nw.String:
-        return None
-    if nw.dependencies.is_pandas_series(column):
-        # pyarrow may not convert strings in another storage.
-        of_arrow = getattr(column.dtype, "storage", "") == "pyarrow"
-        if not of_arrow and not hasattr(column.dtype, "pyarrow_dtype"):
-            return None
-
-    text = series.to_arrow()
-    if isinstance(text, pa.ChunkedArray):
-        text = text.combine_chunks()
-    if text.null_count or not (
-        pa.types.is_large_string(text.type) or pa.types.is_string(text.type)
-    ):
-        return None
-    _, offsets, characters = text.buffers()
-    places = np.frombuffer(offsets, np.int64 if pa.types.is_large_string(text.type) else np.int32)
-    places = places[text.offset : text.offset + len(text) + 1]
-    width = int(places[1] - places[0])
-    if not 0 < width <= MOST_CHARACTERS:
-        return None
-    for start in range(0, len(text), BLOCK):
-        if (np.diff(places[start : start + BLOCK + 1]) != width).any():
-            return None
-    return np.frombuffer(characters, np.uint8)[places[0] : places[-1]].reshape(-1, width)
 
 
 def code_points(text: NDArray[np.str_]) -> NDArray[np.uint32]:
@@ -119,12 +81,10 @@ def digits_as_integers(characters: NDArray[np.unsignedinteger[Any]]) -> NDArray[
     if np.prod(bases, dtype=np.float64) >= 1 << 62:
         return None
     numbers = np.zeros(n_rows, np.int64)
-    for start in range(0, n_rows, BLOCK):
-        block = numbers[start : start + BLOCK]
-        for place in np.flatnonzero(bases > 1):
-            block *= bases[place]
-            block += characters[start : start + BLOCK, place]
-            block -= low[place]
+    for place in np.flatnonzero(bases > 1):
+        numbers *= bases[place]
+        numbers += characters[:, place]
+        numbers -= low[place]
     return numbers
 
 

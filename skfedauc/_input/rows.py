@@ -368,7 +368,7 @@ def check_rows(
     positive, classes = check_labels(y, pos_label, n_rows)
     check_length(name, scores.size, "y_true", positive.size)
     if warn_labels:
-        warn_if_hard_labels(y, scores)
+        warn_if_hard_labels(y if y.dtype.kind in "biuf" else positive, scores)
         warn_if_misspelled(classes)
     weights = None if sample_weight is None else check_weights(sample_weight, n_rows=n_rows)
     if weights is not None:

@@ -175,7 +175,7 @@ class WithOthers:
 
     def gap(self, alpha: float) -> GapLimits:
         """Return the limits for the largest absolute value."""
-        return GapLimits(*self.gaps.largest(alpha, alpha / 2.0)[1:])
+        return GapLimits(*self.gaps.largest(alpha, alpha / 2.0))
 
     def excludes_equality(self, limits: GapLimits) -> bool:
         """Return whether the largest absolute value's limits exclude 0."""

@@ -1,20 +1,19 @@
-"""The arguments: parsing, hints at misspelled ones, and checks before files are read."""
+"""The commands and their options: parsing, and checks before files are read."""
 
 from __future__ import annotations
 
 import argparse
-import difflib
-import itertools
 import os
-import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
 import skfedauc
 from skfedauc._output_file import check_target
-from skfedauc._words import counted, enumerated, shortened, shortened_text
-from skfedauc.cli.options import COMMANDS, OPTIONS, STDIN, Option
+from skfedauc._words import listed, shortened, shortened_text
 from skfedauc.cli.terminal import PROG, CommandError
+
+ENDINGS = (".csv", ".csv.gz", ".tsv", ".parquet")
+STDIN = "-"
 
 _DESCRIPTION = """\
 AUC over groups: pooled, averaged, worst, and gaps between groups.
@@ -34,150 +33,45 @@ exit codes:
   141  the reader of the output closed the pipe
 """
 
-
-class Arguments(argparse.Namespace):
-    """Values of the options by name, and the name of the `command`.
-
-    `options` describes each option. Options that the command lacks are None.
-    """
-
-    @property
-    def group_columns(self) -> tuple[str, ...]:
-        """Group columns, the control column of ``--within`` and that of the clusters."""
-        others = [name for name in (self.within, self.clusters) if name is not None]
-        return tuple(dict.fromkeys([*self.group, *others]))
-
-    @property
-    def columns(self) -> list[str]:
-        """All columns of predictions to read, without repetitions."""
-        if self.command == "compare":
-            return list(dict.fromkeys(name for model in self.models for name in model.columns))
-        optional = [name for name in (self.weight, self.decisions) if name is not None]
-        return list(dict.fromkeys([self.label, self.score, *self.group_columns, *optional]))
-
-    @property
-    def models(self) -> list[Arguments]:
-        """Arguments of each of the models to compare, as those of an audit."""
-        decisions = self.decisions or [None] * len(self.score)
-        return [
-            Arguments(**vars(self) | {"command": "audit", "score": score, "decisions": of_model})
-            for score, of_model in zip(self.score, decisions, strict=True)
-        ]
-
-    @property
-    def file_name(self) -> str:
-        """Name of the file of predictions in messages."""
-        return "standard input" if self.file == STDIN else str(self.file)
-
-    @property
-    def inputs(self) -> list[str]:
-        """Files that the command reads."""
-        return self.files or [self.file]
-
-    @property
-    def outputs(self) -> dict[str, str]:
-        """Files that the command writes, by option."""
-        written = {
-            "--html": self.html,
-            "--json": None if self.json_is_printed else self.json,
-            "--markdown": self.markdown,
-            "--output": self.output,
-        }
-        return {option: path for option, path in written.items() if path is not None}
-
-    @property
-    def json_is_printed(self) -> bool:
-        """True if JSON replaces the printed report."""
-        return bool(self.json == STDIN)
-
-    @property
-    def of_audit(self) -> dict[str, Any]:
-        """Options that are arguments of a FairnessAudit."""
-        own = ("threshold", "favorable", "min_per_class")
-        chosen = {name: getattr(self, name) for name in own}
-        return {**chosen, "names": dict(self.name), "tolerances": dict(self.tolerance)}
-
-    @property
-    def has_audit(self) -> bool:
-        """True if an option asks for more than the report of a summary has."""
-        files = (self.html, self.json, self.markdown)
-        return self.threshold != "auto" or any(
-            [*files, self.within, self.clusters, self.favorable, self.name, self.tolerance]
-        )
+# Each command is a function of its name.
+COMMANDS = {
+    "audit": (
+        "Report the AUC over groups of the predictions in a file.",
+        "skfedauc audit predictions.csv --label died --score risk --group hospital --group sex",
+    ),
+    "compare": (
+        "Compare two models, or a model before and after a mitigation, on the same rows.",
+        "skfedauc compare predictions.csv --label died --score before --score after --group sex",
+    ),
+    "count": (
+        "Count the predictions in a file by group, score and class, and write the counts.",
+        "skfedauc count oslo.csv --label died --score risk --group sex --source oslo -o oslo.skfa",
+    ),
+    "merge": (
+        "Add up the counts of several files, such as the files of all sites.",
+        "skfedauc merge oslo.skfa bern.skfa -o all.skfa",
+    ),
+    "report": (
+        "Report the AUC over groups from counts, with the numbers of an audit of the rows.",
+        "skfedauc report all.skfa --html report.html",
+    ),
+    "show": (
+        "Say what a file of counts holds and what it discloses.",
+        "skfedauc show oslo.skfa",
+    ),
+}
 
 
-def parse(argv: Sequence[str] | None) -> Arguments | None:
-    """Return the checked arguments of the command line, or None without a command."""
-    words = sys.argv[1:] if argv is None else list(argv)
-    program = _program()
-    _check_spelling(words)
-    values = vars(program.parse_args(words))
-    if values["command"] is None:
-        return None
-    every = itertools.chain.from_iterable(OPTIONS.values())
-    absent = dict.fromkeys(_name(option.flags[-1]) for option in every)
-    arguments = Arguments(**absent | values)
-    _check(arguments)
-    return arguments
+def _number(text: str) -> float | str | None:
+    """Return a number, None for "none", and other text for the library to judge."""
+    try:
+        return None if text == "none" else float(text)
+    except ValueError:
+        return text
 
 
-def _options_of(command: str) -> Iterator[Option]:
-    for commands, options in OPTIONS.items():
-        if command in commands.split():
-            yield from options
-
-
-def _name(flag: str) -> str:
-    """Return the name of an option's value."""
-    return flag.removeprefix("--").replace("-", "_")
-
-
-# Parsers -------------------------------------------------------------------------------
-
-
-class _Parser(argparse.ArgumentParser):
-    """Argument parser that raises `CommandError`."""
-
-    def __init__(self, **layout: Any) -> None:
-        super().__init__(
-            formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False, **layout
-        )
-
-    def error(self, message: str) -> NoReturn:
-        if message.endswith("required: FILE") and "--json" in self.format_usage():
-            message += ", before the options; the name after --json is the file to be written"
-        raise CommandError(f"{message} (see {self.prog} --help)")
-
-
-def _program() -> _Parser:
-    """Return the parser of the program."""
-    program = _Parser(
-        prog=PROG,
-        description=_DESCRIPTION,
-        epilog=_epilog(command.example for command in COMMANDS.values()),
-    )
-    program.add_argument(
-        "--version",
-        action=_Version,
-        nargs=0,
-        default=argparse.SUPPRESS,
-        help="print the version and exit",
-    )
-    commands = program.add_subparsers(dest="command", metavar="COMMAND")
-    for name, command in COMMANDS.items():
-        parser = commands.add_parser(
-            name, help=command.about, description=command.about, epilog=_epilog([command.example])
-        )
-        for option in _options_of(name):
-            once = {"action": _Once} if option.flags[0].startswith("-") else {}
-            parser.add_argument(*option.flags, **once | option.settings)
-    return program
-
-
-def _epilog(examples: Iterable[str]) -> str:
-    listed = [f"  {example}" for example in examples]
-    title = "example:" if len(listed) == 1 else "examples:"
-    return "\n".join([title, *listed, "", _EXIT_CODES])
+def _whole_number(text: str) -> int | str:
+    return int(text) if text.isascii() and text.isdecimal() else text
 
 
 class _Once(argparse.Action):
@@ -193,6 +87,18 @@ class _Once(argparse.Action):
         setattr(namespace, self.dest, value)
 
 
+class _Named(argparse.Action):
+    """Option NAME=VALUE, which may be repeated with other names."""
+
+    def __call__(self, parser: Any, namespace: Any, value: Any, *_: Any) -> None:
+        name, _, of_name = value.partition("=")
+        known = getattr(namespace, self.dest)
+        if not of_name or name in known:
+            wrong = f"is passed twice for {name}" if name in known else f"must be {self.metavar}"
+            parser.error(f"{self.option_strings[-1]} {wrong}; got {shortened(value)}")
+        setattr(namespace, self.dest, {**known, name: of_name})
+
+
 class _Version(argparse.Action):
     """Option that prints the version, the only option that loads the kernel and numpy."""
 
@@ -203,98 +109,403 @@ class _Version(argparse.Action):
         parser.exit()
 
 
-# Spelling ------------------------------------------------------------------------------
+# Options by the commands that have them: usage, what the option needs, help, settings. The last
+# word of the usage names the option's value, or its choices.
+_Option = tuple[str, str, str, dict[str, Any]]
 
 
-def _check_spelling(words: Sequence[str]) -> None:
-    """Refuse an unknown command, and unknown long options, with a hint.
+def _option(usage: str, about: str, *, needs: str = "", **settings: Any) -> _Option:
+    return usage, needs, about, settings
 
-    argparse reports a missing argument first, although the user may have misspelled the argument.
+
+_REPEATED: dict[str, Any] = {"action": "append", "default": []}
+_ON_REQUEST: dict[str, Any] = {"action": "store_true"}
+OPTIONS = {
+    "audit compare count": [
+        _option(
+            "file FILE",
+            f"predictions, one per row: {', '.join(ENDINGS)}, or {STDIN} for CSV from standard "
+            "input; the separator of text may be a comma, a semicolon or a tab",
+        ),
+        _option("--label COL", "column of the true labels", required=True),
+        _option(
+            "--group COL",
+            "column of the groups; may be repeated for further columns and their combinations",
+            required=True,
+            action="append",
+        ),
+        _option("--weight COL", "column of the rows' weights"),
+        _option(
+            "--pos-label V",
+            "label of the positive class (default: 1 or true, if the labels are 0 and 1, -1 and "
+            "1, or false and true)",
+        ),
+        _option(
+            "--missing raise|drop|group",
+            "rows without a group in any --group column: stop (raise), drop them (drop), or give "
+            "them the label '(missing)' there (group) (default: %(default)s)",
+            default="raise",
+        ),
+        _option("--encoding NAME", "encoding of text, such as latin-1 (default: utf-8)"),
+        _option(
+            "--decimal MARK",
+            "decimal mark of numbers in text: a point or a comma (default: %(default)s)",
+            choices=[".", ","],
+            default=".",
+        ),
+    ],
+    "report show": [_option("file FILE", "counts that `count` or `merge` wrote")],
+    "merge": [
+        _option("files FILE", "counts that `count` or `merge` wrote", nargs="+"),
+        _option(
+            "--replace",
+            "of files with the same source, model and period but other counts, add the last "
+            "(default: an error)",
+            **_ON_REQUEST,
+        ),
+        _option(
+            "--any-model", "merge files of different models (default: an error)", **_ON_REQUEST
+        ),
+        _option(
+            "--skip-invalid",
+            "leave out files that are absent or damaged, with a warning (default: an error)",
+            **_ON_REQUEST,
+        ),
+        _option("--by-period", "make the period of each file the last group column", **_ON_REQUEST),
+    ],
+    "audit count": [
+        _option(
+            "--score COL",
+            "column of the scores; a larger score makes the positive class more likely",
+            required=True,
+        ),
+    ],
+    "compare": [
+        _option(
+            "--score COL",
+            "column of a model's scores, passed first for the model before, then for the model "
+            "after; a larger score makes the positive class more likely",
+            required=True,
+            action="append",
+        ),
+        _option(
+            "--decisions COL",
+            "column of a model's decisions, instead of those of a threshold, passed in the order "
+            "of --score; labels of the classes, or 0 and 1",
+            **_REPEATED,
+        ),
+    ],
+    "audit": [
+        _option(
+            "--decisions COL",
+            "column of the decisions, instead of those of a threshold; labels of the classes, or "
+            "0 and 1",
+        ),
+    ],
+    "audit report": [
+        _option(
+            "--clusters COL",
+            "column of the clusters, such as patients with several rows each; intervals and "
+            "tests then allow for dependent rows of a cluster",
+        ),
+        _option(
+            "--within COL",
+            "control column, whose differences are accepted, such as the hospital in an audit by "
+            "sex: audit the groups of the other columns within each of its labels",
+        ),
+    ],
+    "audit compare report": [
+        _option("--html PAGE", "also write the results, with tables and plots, to this HTML file"),
+        _option(
+            "--threshold T",
+            "also ask about the decisions that predict the positive class for scores of at least "
+            "T; none asks about the ranking only (default: 0.5 if all scores are between 0 and "
+            "1, otherwise none)",
+            type=_number,
+            default="auto",
+        ),
+        _option(
+            "--min-per-class N",
+            "least number of positives and of negatives of a group that is compared; smaller "
+            "groups are listed and count for the AUC over all rows only (default: %(default)s)",
+            type=_whole_number,
+            default=10,
+        ),
+        _option(
+            "--favorable positive|negative",
+            "class that is the favorable outcome for a person; findings then state which groups "
+            "the model favors",
+        ),
+        _option(
+            "--tolerance NAME=LIMIT",
+            "limit of a gap between groups, such as difference=0.05 for AUCs that differ by at "
+            "most 0.05; the answer is whether these rows show that it is met, not met or neither; "
+            "may be repeated. At least the limit have to be: ratio, demographic_parity_ratio. At "
+            "most: difference, xauc_disparity, demographic_parity_difference, "
+            "true_positive_rate_difference, false_positive_rate_difference, "
+            "equalized_odds_difference, calibration_difference",
+            action=_Named,
+            default={},
+        ),
+        _option(
+            "--fail-if not-met|undecided",
+            "exit with code 5 if a tolerance is not met (not-met), or not met or undecided "
+            "(undecided), after everything is written; compare asks the second model",
+            needs="--tolerance",
+        ),
+        _option(
+            "--name KEY=TEXT",
+            "name of the model, the label or the score in the results, such as --name "
+            "'model=credit score 3'; may be repeated",
+            action=_Named,
+            default={},
+        ),
+        _option("--markdown CARD", "also write sections of a model card to this Markdown file"),
+        _option(
+            "--json DOCUMENT",
+            f"also write all results to this JSON file; without a file, or with {STDIN}, print "
+            "the JSON instead of the report. Undefined numbers are null; cross_difference is "
+            "omitted above 500 groups",
+            nargs="?",
+            const=STDIN,
+        ),
+    ],
+    "count merge": [
+        _option(
+            "-o --output COUNTS",
+            "file for the counts, customarily NAME.skfa",
+            required=True,
+        ),
+        _option(
+            "--disclosure exact|bins|summary",
+            "what the file discloses: each score (exact), bins of scores, which bound every AUC "
+            "(bins), or the AUC of each group with its variance (summary) (default: exact; merge "
+            "keeps the level of the files)",
+        ),
+        _option(
+            "--bins RULE",
+            "probabilities, for scores from 0 to 1, scores, for all scores, or the cut points, "
+            "separated by commas, with = if the first is negative: --bins=-1,0. "
+            "probabilities:OCTAVES:PARTS and scores:PARTS set the numbers of skfedauc.Bins "
+            "(default: probabilities)",
+            needs="--disclosure bins",
+        ),
+    ],
+    "count": [
+        _option("--source NAME", "name of who counts, such as the site, stored in the file"),
+        _option("--model TEXT", "name or version of the model, stored in the file"),
+        _option(
+            "--period TEXT",
+            "when the rows arose, such as 2026-10, stored in the file; merge adds files with the "
+            "same source, model and period once",
+        ),
+        _option(
+            "--min-count N",
+            "write no number of rows of a class from 1 to N - 1, for N of 3 or more; neighboring "
+            "bins of a group and class are joined",
+            type=_whole_number,
+            needs="--disclosure bins or summary",
+        ),
+        _option(
+            "--small-groups withhold|join",
+            "leave groups with fewer rows of a class out (withhold, the default), or make them "
+            "the group '(missing)' (join), which is left out if it is too small as well",
+            needs="--min-count",
+        ),
+        _option(
+            "--tell-withheld number|rows|labels",
+            "what the file discloses of groups that are left out: their number, also their rows "
+            "of each class, unless a number is small (the default), or also their labels",
+            needs="--min-count",
+        ),
+        _option(
+            "--epsilon E",
+            "draw noise for differential privacy once, and write counts that disclose almost "
+            "nothing about one row for a small E, such as 1; needs skfedauc[privacy]. Run it "
+            "once for the rows of a site: each run adds its E",
+            type=_number,
+            needs="--disclosure bins",
+        ),
+        _option(
+            "--rows-per-person N",
+            "most rows of one person, all of which E protects (default: 1)",
+            type=_whole_number,
+            needs="--epsilon",
+        ),
+        _option(
+            "--agreed-groups A,B",
+            "labels of the groups of all sites, separated by commas, agreed before counting; the "
+            "file has all of them, also those without rows",
+            type=lambda text: text.split(","),
+            needs="--epsilon",
+        ),
+    ],
+}
+
+
+class Arguments(argparse.Namespace):
+    """Values of the options by name, and the name of the `command`.
+
+    Options that the command lacks are None.
     """
-    place = next((i for i, word in enumerate(words) if not word.startswith("-")), len(words))
-    _check_options(words[:place], PROG, ["--help", "--version"])
-    if place < len(words):
-        command = words[place]
-        if command not in COMMANDS:
-            raise CommandError(
-                f"there is no command {shortened(command)}; the commands are {', '.join(COMMANDS)}"
-                f"{_nearest(command, COMMANDS)} (see {PROG} --help)"
-            )
-        known = ["--help", *(option.flags[-1] for option in _options_of(command))]
-        _check_options(words[place + 1 :], f"{PROG} {command}", known)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return None
+
+    @property
+    def group_columns(self) -> tuple[str, ...]:
+        """Group columns, the control column of ``--within`` and that of the clusters."""
+        others = [name for name in (self.within, self.clusters) if name is not None]
+        return tuple(dict.fromkeys([*self.group, *others]))
+
+    @property
+    def columns(self) -> list[str]:
+        """All columns of predictions to read, without repetitions."""
+        by_model = [*self.score, *self.decisions] if self.command == "compare" else []
+        own = [] if by_model else [self.score, self.decisions]
+        named = [self.label, *by_model, *own, *self.group_columns, self.weight]
+        return list(dict.fromkeys(name for name in named if name is not None))
+
+    @property
+    def models(self) -> list[Arguments]:
+        """Arguments of each of the models to compare, as those of an audit."""
+        decisions = self.decisions or [None] * len(self.score)
+        return [
+            Arguments(**vars(self) | {"command": "audit", "score": score, "decisions": of_model})
+            for score, of_model in zip(self.score, decisions, strict=True)
+        ]
+
+    @property
+    def file_name(self) -> str:
+        """Name of the file that is read, in messages."""
+        return "standard input" if self.file == STDIN else str(self.file)
+
+    @property
+    def outputs(self) -> dict[str, str]:
+        """Files that the command writes, by option."""
+        json = None if self.json_is_printed else self.json
+        written = {"--html": self.html, "--json": json, "--markdown": self.markdown}
+        return {k: v for k, v in (written | {"--output": self.output}).items() if v is not None}
+
+    @property
+    def json_is_printed(self) -> bool:
+        """True if JSON replaces the printed report."""
+        return bool(self.json == STDIN)
+
+    @property
+    def of_audit(self) -> dict[str, Any]:
+        """Options that are arguments of a FairnessAudit."""
+        own = ("threshold", "favorable", "min_per_class")
+        limits = {name: _number(limit) for name, limit in self.tolerance.items()}
+        return {
+            **{name: getattr(self, name) for name in own},
+            "names": self.name,
+            "tolerances": limits,
+        }
 
 
-def _check_options(words: Iterable[str], program: str, known: list[str]) -> None:
-    for word in itertools.takewhile(lambda word: word != "--", words):
-        option = word.partition("=")[0]
-        # argparse takes a word with a space as a value, even after a dash.
-        if option.startswith("--") and " " not in option and option not in known:
-            raise CommandError(
-                f"unrecognized arguments: {shortened_text(option)}"
-                f"{_nearest(option, known)} (see {program} --help)"
-            )
+class _Parser(argparse.ArgumentParser):
+    """Argument parser that raises `CommandError`."""
+
+    def __init__(self, **layout: Any) -> None:
+        super().__init__(
+            formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False, **layout
+        )
+
+    def error(self, message: str) -> NoReturn:
+        raise CommandError(f"{shortened_text(message, 500)} (see {self.prog} --help)")
 
 
-def _nearest(word: str, known: Iterable[str]) -> str:
-    """Return a hint at the word that is nearest, or no text."""
-    near = difflib.get_close_matches(word, list(known), n=1)
-    return f"; did you mean {near[0]}?" if near else ""
+def parse(argv: Sequence[str] | None) -> Arguments | None:
+    """Return the checked arguments of the command line, or None without a command."""
+    arguments = Arguments(**vars(_program().parse_args(argv)))
+    if arguments.command is None:
+        return None
+    _check(arguments)
+    return arguments
 
 
-# Checks --------------------------------------------------------------------------------
+def _program() -> _Parser:
+    """Return the parser of the program."""
+    examples = [example for _, example in COMMANDS.values()]
+    program = _Parser(prog=PROG, description=_DESCRIPTION, epilog=_epilog(examples))
+    program.add_argument(
+        "--version",
+        action=_Version,
+        nargs=0,
+        default=argparse.SUPPRESS,
+        help="print the version and exit",
+    )
+    commands = program.add_subparsers(dest="command", metavar="COMMAND")
+    for name, (about, example) in COMMANDS.items():
+        parser = commands.add_parser(name, help=about, description=about, epilog=_epilog([example]))
+        for usage, needs, text, settings in _options_of(name):
+            *flags, value = usage.split()
+            own: dict[str, Any] = {"help": f"with {needs}: {text}" if needs else text}
+            if settings.get("action") == "store_true":
+                flags = [value]
+            else:
+                own |= {"choices": value.split("|")} if "|" in value else {"metavar": value}
+                own |= {"action": _Once} if flags[0].startswith("-") else {}
+            parser.add_argument(*flags, **own | settings)
+    return program
+
+
+def _options_of(command: str) -> Iterable[_Option]:
+    for commands, options in OPTIONS.items():
+        if command in commands.split():
+            yield from options
+
+
+def _epilog(examples: list[str]) -> str:
+    title = "example:" if len(examples) == 1 else "examples:"
+    return "\n".join([title, *(f"  {example}" for example in examples), "", _EXIT_CODES])
 
 
 def _check(arguments: Arguments) -> None:
-    """Refuse contradictory arguments and output files that are not writable."""
-    for option in _options_of(arguments.command):
-        _check_needs(arguments, option)
-    if arguments.decisions and arguments.threshold != "auto":
-        raise CommandError(
-            "--decisions and --threshold both define the decisions; pass one of them"
-        )
-    for name in arguments.group or []:
-        if name == arguments.label:
-            raise CommandError(
-                f"--group {shortened(name)} is also the column of --label; pass a column of groups"
-            )
-    limited = [name for name, _ in arguments.tolerance or []]
-    if len(set(limited)) < len(limited):
-        repeated = max(limited, key=limited.count)
-        raise CommandError(f"--tolerance has two limits of {shortened(repeated)}; pass one of them")
-    if arguments.clusters and arguments.clusters in [*(arguments.group or []), arguments.within]:
-        raise CommandError(
-            f"--clusters {shortened(arguments.clusters)} is also the column of --group or "
-            "--within; pass the column of the clusters as --clusters only"
-        )
-    if arguments.within is not None and set(arguments.group or ()) == {arguments.within}:
-        raise CommandError(
-            f"--within {shortened(arguments.within)} is the only group column; pass the column "
-            "of the groups to be compared as --group"
-        )
+    """Refuse contradictory arguments, and output files that are not writable."""
+    for usage, needs, *_ in _options_of(arguments.command):
+        option = next(word for word in usage.split() if word.startswith("--") or word[0] != "-")
+        needed, _, values = needs.partition(" ")
+        found = _value(arguments, needed) if needed else None
+        lacks = not found or (values and found not in values.split(" or "))
+        if needed and lacks and _value(arguments, option) is not None:
+            raise CommandError(f"{option} needs {needs}; pass it as well")
+    if arguments.label in (arguments.group or []):
+        name = shortened(arguments.label)
+        raise CommandError(f"--group {name} is also the column of --label; pass groups")
     if arguments.command == "compare":
         _check_models(arguments)
     if arguments.epsilon is not None:
         _check_noise(arguments)
-    _check_targets(arguments)
+    seen = {os.path.realpath(path): path for path in arguments.files or [arguments.file]}
+    for option, path in arguments.outputs.items():
+        if path == STDIN:
+            raise CommandError(f"{option} needs the name of a file; only --json is printed by -")
+        target = os.path.realpath(path)
+        if target in seen:
+            raise CommandError(
+                f"{option} {path} would overwrite {seen[target]}, which the command reads or "
+                "writes as well; pass another file"
+            )
+        seen[target] = path
+        try:
+            check_target(path)
+        except OSError as error:
+            raise CommandError(f"{path}: cannot be written: {error.strerror}") from None
 
 
-def _check_needs(arguments: Arguments, option: Option) -> None:
-    """Refuse an option without the other option that it needs."""
-    needed, _, values = option.needs.partition(" ")
-    if not needed or getattr(arguments, _name(option.flags[-1])) is None:
-        return
-    found = getattr(arguments, _name(needed))
-    if found is None or found == [] or (values and found not in values.split(" or ")):
-        raise CommandError(f"{option.flags[-1]} needs {option.needs}; pass it as well")
+def _value(arguments: Arguments, option: str) -> Any:
+    return getattr(arguments, option.removeprefix("--").replace("-", "_"))
 
 
 def _check_noise(arguments: Arguments) -> None:
-    """Refuse options under which epsilon would not hold."""
-    for name in ("min_count", "weight", "model", "period"):
-        if getattr(arguments, name) is not None:
-            raise CommandError(f"--{name.replace('_', '-')} does not go with --epsilon")
-    if len(arguments.group) > 1:
-        raise CommandError("--epsilon takes one --group column; pass one with joined labels")
+    """Refuse options that the noise would ignore."""
+    for name in ("--min-count", "--model", "--period"):
+        if _value(arguments, name) is not None:
+            raise CommandError(f"{name} does not go with --epsilon")
     if not arguments.agreed_groups:
         raise CommandError(
             "--epsilon needs --agreed-groups, the labels of all groups, separated by commas: what "
@@ -303,47 +514,15 @@ def _check_noise(arguments: Arguments) -> None:
 
 
 def _check_models(arguments: Arguments) -> None:
-    """Refuse other numbers of models than two, and contradictory decisions."""
+    """Refuse other numbers of models than two."""
     scores, decisions = arguments.score, arguments.decisions
-    if len(set(scores)) != 2 or len(scores) != 2:
+    if len(scores) != 2 or len(set(scores)) != 2:
         raise CommandError(
             "compare needs two different --score columns, of the first and of the second model; "
-            f"got {enumerated(list(map(shortened, scores)))}. For one model use audit; compare "
-            "each further model with the first one by a command of its own"
+            f"got {listed(scores)}"
         )
     if decisions and len(decisions) != 2:
         raise CommandError(
-            "--decisions must be passed for each model, in the order of --score; got "
-            f"{counted(len(decisions), 'column')}"
+            f"--decisions must be passed for each model, in the order of --score; got "
+            f"{listed(decisions)}"
         )
-
-
-def _check_targets(arguments: Arguments) -> None:
-    """Refuse output files that are not writable, or that would overwrite an input."""
-    outputs = arguments.outputs
-    for option, path in outputs.items():
-        if any(_are_same(path, read) for read in arguments.inputs):
-            raise CommandError(f"{option} {path} would overwrite {_inputs_of(arguments)}")
-        if path == STDIN:
-            raise CommandError(f"{option} needs the name of a file; only --json is printed by -")
-        try:
-            check_target(path)
-        except OSError as error:
-            raise CommandError(f"{path}: cannot be written: {error.strerror}") from None
-    for first, second in itertools.combinations(outputs, 2):
-        if _are_same(outputs[first], outputs[second]):
-            raise CommandError(f"{first} and {second} are both {outputs[first]}; pass two files")
-
-
-def _inputs_of(arguments: Arguments) -> str:
-    """Return a phrase for the files that the command reads."""
-    if arguments.command == "merge":
-        return "one of the files to be merged; write to another file, or leave this one out"
-    return "the counts" if arguments.command == "report" else "the predictions"
-
-
-def _are_same(path: str, other: str) -> bool:
-    """Return whether both paths name the same regular file, which may not exist yet."""
-    if os.path.exists(path) and os.path.exists(other):
-        return os.path.isfile(path) and os.path.samefile(path, other)
-    return os.path.realpath(path) == os.path.realpath(other)

@@ -17,9 +17,9 @@ from skfedauc.cli.terminal import (
     CommandError,
     OutputError,
     ToleranceError,
-    print_error,
+    in_words,
     print_lines,
-    print_warning,
+    print_message,
 )
 
 
@@ -30,6 +30,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.reconfigure(errors="backslashreplace")
     with warnings.catch_warnings():
         warnings.showwarning = _show_warning
+        warnings.simplefilter("default", UserWarning)
         return _exit_code(argv)
 
 
@@ -37,12 +38,13 @@ def _exit_code(argv: Sequence[str] | None) -> int:
     try:
         _run(parse(argv))
     except CommandError as error:
-        print_error(str(error))
+        print_message("error", error)
         return error.exit_code
     except MemoryError:
-        print_error(
+        print_message(
+            "error",
             "there is not enough memory; count the rows in parts, with ScoreCounts.from_batches "
-            "in Python"
+            "in Python",
         )
         return 4
     except BrokenPipeError:
@@ -76,13 +78,12 @@ def _output(arguments: Arguments | None) -> Iterable[Sequence[str]]:
 
         return [demo()]
     # Each command is a function of its name.
-    modules = {"compare": "audit", "merge": "count", "report": "audit"}
-    name = modules.get(arguments.command, arguments.command)
-    module = importlib.import_module(f"skfedauc.cli.{name}")
+    of_counts = arguments.command in ("count", "merge", "show")
+    module = importlib.import_module(f"skfedauc.cli.{'counts' if of_counts else 'audit'}")
     lines: Iterable[Sequence[str]] = getattr(module, arguments.command)(arguments)
     return lines
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
     """Print a warning in one line, without the line of code."""
-    print_warning(str(message))
+    print_message("warning", in_words(message))

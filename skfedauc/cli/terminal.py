@@ -31,22 +31,49 @@ class OutputError(CommandError):
 
 
 PROG = "skfedauc"
-# Options in place of the library's arguments in its messages
-_OPTIONS = {
-    "tolerances has": "--tolerance has",
-    "y_pred=, decisions=": "--decisions",
-    "decisions= with counts of the decisions, ": "",
-    "min_count and max_cells": "--min-count",
-    "pos_label=": "--pos-label",
-    "threshold=None": "--threshold none",
-    r"threshold=([-+.e\d]+)": r"--threshold \1",
-    "threshold=": "--threshold",
-    "(favorable|missing)='(.*?)'": r"--\1 \2",
+# Words of the command line in place of the library's in its messages, in this order
+_WORDS = {
+    r" AUC compares one class with another:.*": " An AUC needs two: is --label the true class?",
+    r"; pos_label is optional .*": "",
+    r"repeated='replace'": "--replace",
+    r"models='any'": "--any-model",
+    r"by_period=True": "--by-period",
+    r"y_pred=, decisions=": "--decisions",
+    r"y_pred must": "--decisions must",
+    r"Bins\.of_(\w+)(?:\(\))?(?![\w(])": r"--bins \1",
+    r" Pass what \w+\.save .*": " Pass what skfedauc count or merge wrote",
+    r"^(parts|octaves|edges) must": r"--bins: \1 must",
+    r"\. Pass np\.unique\(edges\)": "",
+    r"^tolerances has": "--tolerance has",
+    r"tolerances\['(\w+)'\]": r"--tolerance \1",
+    r"names\['(\w+)'\]": r"--name \1",
+    r"\b(threshold|favorable|missing|disclosure)=(?:'(\w+)'|([-+.\w]+))": r"--\1 \2\3",
+    r"threshold=": "--threshold",
+    r"^(threshold|epsilon|names) must": r"--\1 must",
+    r"\bpos_label=?(?=['\d])": "--pos-label ",
+    r"\bpos_label\b=?": "--pos-label",
+    r"\bmin_(count|per_class)\b": r"--min-\1",
+    "rows_per_person": "--rows-per-person",
+    "--min-per_class": "--min-per-class",
+    "the parts have": "the files have",
+    "y_score": "--score",
+    "y_true": "--label",
+    r"predict_proba\(X\).*": "a column of probabilities or scores",
 }
 
 
+def in_words(message: object, **names: str) -> str:
+    """Return a message of the library for the command line; `names` replace arguments."""
+    said = str(message).removesuffix(".")
+    for argument, name in names.items():
+        said = said.replace(argument, name)
+    for pattern, words in _WORDS.items():
+        said = re.sub(pattern, words, said)
+    return said
+
+
 @contextlib.contextmanager
-def refusals(*, read: str = "", written: str = "") -> Iterator[None]:
+def refusals(*, read: str = "", written: str = "", **names: str) -> Iterator[None]:
     """Turn errors of the library, and of a file that is read or written, into a `CommandError`."""
     try:
         yield
@@ -56,10 +83,7 @@ def refusals(*, read: str = "", written: str = "") -> Iterator[None]:
             raise OutputError(f"{written}: cannot be written: {reason}") from None
         raise CommandError(f"{read}: cannot be read: {reason}") from None
     except (ImportError, TypeError, ValueError) as error:
-        said = str(error).removesuffix(".")
-        for argument, option in _OPTIONS.items():
-            said = re.sub(argument, option, said)
-        raise CommandError(said) from None
+        raise CommandError(in_words(error, **names)) from None
 
 
 def print_lines(lines: Iterable[str]) -> None:
@@ -75,14 +99,9 @@ def print_lines(lines: Iterable[str]) -> None:
         raise OutputError(f"standard output: cannot be written: {error.strerror}") from None
 
 
-def print_warning(message: str) -> None:
-    """Print a warning to standard error, in one line."""
-    print(f"{PROG}: warning: {_escaped(message)}", file=sys.stderr)
-
-
-def print_error(message: str) -> None:
-    """Print an error to standard error, in one line."""
-    print(f"{PROG}: error: {_escaped(message)}", file=sys.stderr)
+def print_message(kind: str, message: object) -> None:
+    """Print a "warning" or an "error" to standard error, in one line."""
+    print(f"{PROG}: {kind}: {_escaped(str(message))}", file=sys.stderr)
 
 
 def _escaped(line: str) -> str:

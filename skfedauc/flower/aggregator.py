@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import importlib
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,8 +11,6 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from skfedauc import _input, _words
 from skfedauc.counts import (
-    Bins,
-    Disclosure,
     DisclosureError,
     LimitError,
     Limits,
@@ -19,7 +18,6 @@ from skfedauc.counts import (
     ScoreCounts,
     Withheld,
 )
-from skfedauc.counts.disclosure import check_rule
 from skfedauc.counts.files import check_limits
 from skfedauc.counts.merging import Part, Register
 from skfedauc.counts.score_counts import view_of
@@ -33,6 +31,16 @@ if TYPE_CHECKING:
 _COUNTS, _SOURCE, _ROUND = "score-counts", "source", "server-round"
 # Key of the MetricRecord with the number of rows that the client evaluates
 _DECLARED = "num-examples"
+_STATISTICS: tuple[StatisticName, ...] = (
+    "pooled",
+    "macro",
+    "samples",
+    "positives",
+    "negatives",
+    "within",
+    "worst",
+    "difference",
+)
 # Largest reply: 256 MB in memory, which holds 10 million distinct scores
 _LIMITS = Limits(max_bytes=1 << 28, max_rows=10**9, max_label_length=1000)
 
@@ -48,11 +56,7 @@ def flwr(module: str) -> Any:
 
 
 def counts_record(
-    counts: ScoreCounts,
-    *,
-    source: str | None = None,
-    server_round: int | None = None,
-    disclosure: str | Bins | Disclosure | None = None,
+    counts: ScoreCounts, *, source: str | None = None, server_round: int | None = None
 ) -> ConfigRecord:
     """Return a Flower record with score counts, for the reply of a client.
 
@@ -65,8 +69,6 @@ def counts_record(
     server_round : int, default=None
         Round of the request, ``message.content["config"]["server-round"]``, which the aggregator
         compares between replies and gives to its reports.
-    disclosure : "exact", "bins", "summary", Bins or None, default=None
-        Level of disclosure, as in `ScoreCounts.reduced`; None keeps that of `counts`.
 
     Returns
     -------
@@ -76,8 +78,7 @@ def counts_record(
     Raises
     ------
     ValueError, TypeError
-        If the counts have no groups, or disclose less than `disclosure`. If an argument is not as
-        described.
+        If the counts have no groups, or an argument is not as described.
     ImportError
         If Flower or pyarrow is missing.
 
@@ -88,21 +89,15 @@ def counts_record(
     Notes
     -----
     The server sees each client's counts, and exact counts of distinct scores disclose the
-    group, the score and the class of every row. `secure_reply` sends counts that it does not see.
+    group, the score and the class of every row. `ScoreCounts.reduced` returns counts that disclose
+    less, and `secure_reply` sends counts that the server does not see.
 
     Examples
     --------
-    >>> from flwr.app import MetricRecord, RecordDict
     >>> from skfedauc import ScoreCounts
     >>> from skfedauc.flower import counts_record
     >>> counts = ScoreCounts.from_predictions([0, 1, 1], [0.2, 0.4, 0.7], groups=["oslo"] * 3)
-    >>> content = RecordDict(
-    ...     {
-    ...         "metrics": MetricRecord({"num-examples": 3, "auc": 1.0}),
-    ...         "counts": counts_record(counts, source="oslo", server_round=1),
-    ...     }
-    ... )
-    >>> sorted(content["counts"])
+    >>> sorted(counts_record(counts, source="oslo", server_round=1))
     ['score-counts', 'server-round', 'source']
     """
     if not isinstance(counts, ScoreCounts):
@@ -117,15 +112,11 @@ def counts_record(
     if source is not None:
         if not isinstance(source, str):
             raise TypeError(f"source must be a string; got {_words.described(source)}.")
+        counts = counts.with_source(source)
         entries[_SOURCE] = source
     if server_round is not None:
         entries[_ROUND] = _input.check_whole_number(server_round, "server_round", 0)
-    record = flwr("app").ConfigRecord
-    if disclosure is not None:
-        counts = counts.reduced(disclosure)
-    if source is not None:
-        counts = counts.with_source(source)
-    return record({_COUNTS: counts.to_bytes(), **entries})
+    return flwr("app").ConfigRecord({_COUNTS: counts.to_bytes(), **entries})
 
 
 class GroupAUCAggregator:
@@ -149,8 +140,6 @@ class GroupAUCAggregator:
     "within", "worst", "difference")
         Names as in `GroupAUC.statistic`. Those that the level of disclosure does not determine are
         left out.
-    disclosure : "exact", "bins", "summary", Bins or None, default=None
-        Level to which each reply is reduced first; None requires one level of all replies.
     limits : skfedauc.counts.Limits, default=None
         What is accepted of each reply. None accepts 2**28 bytes, also after decompression, 10**9
         rows in a class, and labels of 1,000 characters.
@@ -167,11 +156,6 @@ class GroupAUCAggregator:
     repeated : dict of int to tuple
         Names of the replies that repeat others of the round, and count once.
 
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument is not as described.
-
     See Also
     --------
     counts_record : Put counts into a client's reply.
@@ -180,9 +164,6 @@ class GroupAUCAggregator:
 
     Notes
     -----
-    Without `evaluate_metrics_aggr_fn`, Flower averages the metrics of clients by their numbers of
-    examples. For AUCs this is ``samples``, which equals the pooled AUC only in special cases.
-
     The number of counted rows must be the client's ``num-examples``, or less by at most its rows
     without a group label, of weight 0 and in withheld groups. The name is the client's own
     statement, because Flower does not tell its hook which node sent a reply: who takes the name of
@@ -202,19 +183,10 @@ class GroupAUCAggregator:
     ...     reply("oslo", [0, 1, 0], [0.2, 0.4, 0.3], 1.0),
     ...     reply("lima", [0, 1, 1], [0.6, 0.5, 0.7], 0.5),
     ... ]
-    >>> aggregator = GroupAUCAggregator(
-    ...     expected_groups=["lima", "oslo"], statistics=["pooled", "worst"]
-    ... )
+    >>> aggregator = GroupAUCAggregator(expected_groups=["lima", "oslo"])
     >>> metrics = aggregator(replies, "num-examples")
-    >>> for name, value in metrics.items():
-    ...     print(name, round(value, 3))
-    auc 0.75
-    auc-pooled 0.778
-    auc-worst 0.5
-    num-clients 2
-    num-groups 2
-    num-undefined-groups 0
-    num-missing-groups 0
+    >>> print(round(metrics["auc"], 3), round(metrics["auc-pooled"], 3), metrics["num-clients"])
+    0.75 0.778 2
     >>> aggregator.reports[1].by_group
            auc  n_positives  n_negatives
     group
@@ -230,36 +202,32 @@ class GroupAUCAggregator:
         expected_groups: Iterable[Any] | Mapping[str, Iterable[Any]] | None = None,
         on_missing: Literal["warn", "raise", "ignore"] = "warn",
         on_invalid: Literal["raise", "skip"] = "raise",
-        statistics: Sequence[StatisticName] = (
-            "pooled",
-            "macro",
-            "samples",
-            "positives",
-            "negatives",
-            "within",
-            "worst",
-            "difference",
-        ),
-        disclosure: str | Bins | Disclosure | None = None,
+        statistics: Sequence[StatisticName] = _STATISTICS,
         limits: Limits | None = None,
     ) -> None:
         # The import is local, because clients need this module without scikit-learn and scipy.
         from skfedauc.report import check_statistic
 
-        _input.check_option("on_missing", on_missing, ("warn", "raise", "ignore"))
         if isinstance(statistics, str):
             raise TypeError(
                 f"statistics must be a list of names; got {_words.described(statistics)}."
             )
-        self.expected_groups, self._groups_of = _check_binding(expected_groups)
-        self.on_missing = on_missing
-        self.on_invalid = _input.check_option("on_invalid", on_invalid, ("raise", "skip"))
         for name in statistics:
             check_statistic(name)
+        self._groups_of: dict[str, tuple[Any, ...]] | None = None
+        if isinstance(expected_groups, Mapping):
+            for source in expected_groups:
+                if not isinstance(source, str):
+                    raise TypeError(
+                        "the keys of expected_groups must be names of sources; got "
+                        f"{_words.described(source)}."
+                    )
+            self._groups_of = {source: _labels_in(own) for source, own in expected_groups.items()}
+            expected_groups = [label for own in self._groups_of.values() for label in own]
+        self.expected_groups = None if expected_groups is None else _labels_in(expected_groups)
+        self.on_missing = _input.check_option("on_missing", on_missing, ("warn", "raise", "ignore"))
+        self.on_invalid = _input.check_option("on_invalid", on_invalid, ("raise", "skip"))
         self.statistics = tuple(statistics)
-        if disclosure is not None:
-            check_rule(disclosure)
-        self.disclosure = disclosure
         self.limits = _LIMITS if limits is None else check_limits(limits)
         self.reports: dict[int, GroupAUC] = {}
         self.missing_groups: dict[int, tuple[Any, ...]] = {}
@@ -306,25 +274,27 @@ class GroupAUCAggregator:
         replies, invalid, repeated = self._valid(contents, weighted_by_key)
         server_round = self._round_of(replies)
         self.invalid[server_round], self.repeated[server_round] = invalid, repeated
-        counts = _merged(replies, self.disclosure)
-        contents = [reply.content for reply in replies]
+        try:
+            counts = ScoreCounts.merge({reply.name: reply.counts for reply in replies})
+        except MergeError as error:
+            raise ValueError(f"the counts of the replies cannot be merged: {error}") from error
         missing = self._check_groups(counts, server_round)
         report = GroupAUC(counts)
-        metrics = _default_average(contents, weighted_by_key)
-        # Without "ignore", reading the report would warn about undefined AUCs. Metrics have NaN
-        # instead.
-        quiet = GroupAUC(estimates_of(report).pairs, undefined="ignore")
+        pairs = estimates_of(report).pairs
+        metrics = _default_average([reply.content for reply in replies], weighted_by_key)
+        # Reading the report would warn about undefined AUCs. Metrics have NaN instead.
+        quiet = GroupAUC(pairs, undefined="ignore")
         own: dict[str, float | int] = {}
         for name in self.statistics:
             key = f"auc-{name.replace('_', '-')}"
             with contextlib.suppress(DisclosureError):
                 own[key] = quiet.statistic(name)
-                if estimates_of(report).pairs.is_binned:
+                if pairs.is_binned:
                     bounds = statistic_bounds(estimates_of(quiet), name)
                     own |= {f"{key}-low": float(bounds.low), f"{key}-high": float(bounds.high)}
         own["num-clients"] = len(replies)
         own["num-groups"] = report.n_groups
-        own["num-undefined-groups"] = estimates_of(report).pairs.n_undefined
+        own["num-undefined-groups"] = pairs.n_undefined
         if missing is not None:
             own["num-missing-groups"] = len(missing)
         taken = sorted(own.keys() & metrics.keys())
@@ -349,14 +319,20 @@ class GroupAUCAggregator:
         for number, content in enumerate(contents, 1):
             name = f"reply {number} of {len(contents)}"
             try:
-                reply = _read_reply(content, name, self.limits)
-                _check_metrics(reply, content, weighted_by_key)
-                self._check_own_groups(reply)
-                _register(register, number, reply)
+                reply = self._read(content, name)
+                _check_metrics(reply, weighted_by_key)
+                register.add(number, Part(reply.name, view_of(reply.counts)))
             except ValueError as error:
+                reason = str(error)
+                if isinstance(error, MergeError):  # another counting of a source that has replied
+                    reason = (
+                        f"{error.fact}, so rows may count twice. Leave out the reply that is "
+                        "replaced, or give each client its own name by "
+                        "counts_record(counts, source=...)."
+                    )
                 if self.on_invalid == "raise":
-                    raise
-                invalid[name] = str(error)
+                    raise ValueError(reason) from error
+                invalid[name] = reason
             else:
                 replies[number] = reply
         if invalid:
@@ -373,69 +349,80 @@ class GroupAUCAggregator:
 
     def _round_of(self, replies: list[_Reply]) -> int:
         """Return the round of the replies, or the number of calls for replies without a round."""
-        rounds = {number for reply in replies if (number := reply.server_round) is not None}
-        if len(rounds) > 1:
-            named = [reply for reply in replies if reply.server_round is not None]
-            shown = "; ".join(f"{reply.name}: round {reply.server_round}" for reply in named[:20])
+        rounds = {r.name: r.server_round for r in replies if r.server_round is not None}
+        if len(set(rounds.values())) > 1:
+            shown = "; ".join(f"{name}: round {number}" for name, number in [*rounds.items()][:20])
             raise ValueError(
                 f"the replies are from different server rounds ({shown}); leave out the replies to "
                 "earlier requests."
             )
-        return rounds.pop() if rounds else self._n_calls
+        return next(iter(rounds.values()), self._n_calls)
 
-    def _check_own_groups(self, reply: _Reply) -> None:
-        """Refuse a reply with rows of groups that its source does not have."""
-        if self._groups_of is None:
-            return
-        names = [source.name for source in reply.counts.sources]
-        unknown = [name for name in names if name not in self._groups_of]
-        if unknown:
+    def _read(self, content: RecordDict, name: str) -> _Reply:
+        """Read the counts of a reply; a client has its own source name, and its own groups."""
+        found = [record for record in content.config_records.values() if _COUNTS in record]
+        if len(found) != 1:
+            held = "no counts" if not found else f"{len(found)} records of counts"
             raise ValueError(
-                f"{reply.name} has counts of the source {_words.listed(unknown)}, which is not in "
-                f"expected_groups ({_words.listed(self._groups_of)}). Pass the name of the client "
-                "by counts_record(counts, source=...)."
+                f"{name} has {held}; put one record of skfedauc.flower.counts_record(counts) into "
+                "the reply of each client."
             )
-        own = {label for name in names for label in self._groups_of[str(name)]}
-        others = [label for label in reply.counts.groups or () if label not in own]
-        if others:
-            raise ValueError(
-                f"{reply.name} has rows of {_words.counted(len(others), 'group')} that "
-                f"expected_groups does not give to {_words.listed(names)}: "
-                f"{_words.listed(others)}. Leave out this reply, or correct expected_groups."
-            )
+        (record,) = found
+        source, server_round, data = record.get(_SOURCE), record.get(_ROUND), record[_COUNTS]
+        if not (
+            isinstance(data, bytes)
+            and isinstance(source, str | None)
+            and isinstance(server_round, int | None)
+        ):
+            raise ValueError(f"{name} has counts that skfedauc.flower.counts_record did not make.")
+        limits = self.limits
+        if source is not None:
+            name = f"{name}, from {_words.shortened(source)}"
+            limits = dataclasses.replace(limits, source=source)
+        if self._groups_of is not None:
+            if source not in self._groups_of:
+                raise ValueError(
+                    f"{name} has no source in expected_groups "
+                    f"({_words.listed(self._groups_of)}). Pass the name of the client by "
+                    "counts_record(counts, source=...)."
+                )
+            limits = dataclasses.replace(limits, groups=set(self._groups_of[source]))
+        try:
+            counts = ScoreCounts.from_bytes(data, limits=limits)
+        except LimitError as error:
+            raise ValueError(f"{name}: {error}") from error
+        except ValueError as error:
+            raise ValueError(f"{name} has damaged counts: {error}") from error
+        return _Reply(counts, name, server_round, content)
 
     def _check_groups(self, counts: ScoreCounts, server_round: int) -> tuple[Any, ...] | None:
         """Compare the groups with the expected groups, and return the missing groups."""
-        expected = self.expected_groups
-        if expected is None:
+        if self.expected_groups is None:
             return None
-        found = counts.groups or ()
-        known, present = set(expected), set(found)
-        missing = tuple(label for label in expected if label not in present)
+        known, found = dict.fromkeys(self.expected_groups), dict.fromkeys(counts.groups or ())
+        missing = tuple(label for label in known if label not in found)
         others = [label for label in found if label not in known]
-        if not (missing or others) or self.on_missing == "ignore":
-            return missing
-        sentences = []
+        message = ""
         if missing:
-            sentences.append(
-                f"{len(missing)} of {_words.counted(len(expected), 'expected group')} have no rows "
-                f"in round {server_round}: {_words.listed(missing)}."
+            message = (
+                f"{len(missing)} of {_words.counted(len(known), 'expected group')} have no rows "
+                f"in round {server_round}: {_words.listed(missing)}. "
             )
         if others:
-            sentences.append(
+            message += (
                 f"The replies of round {server_round} have "
                 f"{_words.counted(len(others), 'group')} not among the expected groups: "
-                f"{_words.listed(others)}."
+                f"{_words.listed(others)}. "
             )
-        message = " ".join(sentences)
-        if self.on_missing == "raise":
+        if message and self.on_missing == "raise":
             raise ValueError(
-                f"{message} Wait for the clients, correct expected_groups, or pass "
+                f"{message}Wait for the clients, correct expected_groups, or pass "
                 "on_missing='warn' to compute the AUCs of the rows that arrived."
             )
-        _input.warn(
-            f"{message} The AUCs of this round are those of the rows that arrived.", UserWarning
-        )
+        if message and self.on_missing == "warn":
+            _input.warn(
+                f"{message}The AUCs of this round are those of the rows that arrived.", UserWarning
+            )
         return missing
 
 
@@ -448,57 +435,9 @@ class _Reply(NamedTuple):
     content: Any
 
 
-def _read_reply(content: RecordDict, name: str, limits: Limits) -> _Reply:
-    """Read the counts of a reply."""
-    found = [record for record in content.config_records.values() if _COUNTS in record]
-    if len(found) != 1:
-        held = "no counts" if not found else f"{len(found)} records of counts"
-        raise ValueError(
-            f"{name} has {held}; put one record of skfedauc.flower.counts_record(counts) into the "
-            "reply of each client."
-        )
-    (record,) = found
-    source, server_round, data = record.get(_SOURCE), record.get(_ROUND), record[_COUNTS]
-    if source is not None:
-        name = f"{name}, from {_words.shortened(source)}"
-    if not isinstance(data, bytes) or not isinstance(server_round, int | None):
-        raise ValueError(f"{name} has counts that are not made by skfedauc.flower.counts_record.")
-    try:
-        counts = ScoreCounts.from_bytes(data, limits=limits)
-    except LimitError as error:
-        raise ValueError(f"{name}: {error}") from error
-    except ValueError as error:
-        raise ValueError(f"{name} has damaged counts: {error}") from error
-    others = {found.name for found in counts.sources} - {source}
-    if source is not None and others:
-        raise ValueError(f"{name} has counts of another source, {_words.listed(others)}.")
-    return _Reply(counts, name, server_round, content)
-
-
-def _register(register: Register, number: int, reply: _Reply) -> None:
-    """Refuse a reply with another counting of a source that has replied, such as one client's."""
-    counts = reply.counts
-    try:
-        register.add(number, Part(reply.name, view_of(counts)))
-    except MergeError as error:
-        raise ValueError(
-            f"{error.fact}, so rows may count twice. Leave out the reply that is replaced, or give "
-            "each client its own name by counts_record(counts, source=...)."
-        ) from error
-
-
-def _merged(replies: list[_Reply], disclosure: Any) -> ScoreCounts:
-    """Merge the counts of all replies."""
-    try:
-        parts = {reply.name: reply.counts for reply in replies}
-        return ScoreCounts.merge(parts, disclosure=disclosure)
-    except MergeError as error:
-        raise ValueError(f"the counts of the replies cannot be merged: {error}") from error
-
-
-def _check_metrics(reply: _Reply, content: RecordDict, weighted_by_key: str) -> None:
+def _check_metrics(reply: _Reply, weighted_by_key: str) -> None:
     """Check the weight of a reply, and compare the rows it counts with the rows it declares."""
-    records = list(content.metric_records.values())
+    records = list(reply.content.metric_records.values())
     if len(records) != 1 or weighted_by_key not in records[0]:
         raise ValueError(
             f"{reply.name} needs one MetricRecord with the key {weighted_by_key!r}, the number of "
@@ -536,28 +475,8 @@ def _default_average(contents: list[RecordDict], weighted_by_key: str) -> Metric
     return flwr("serverapp.strategy").FedAvg().evaluate_metrics_aggr_fn(contents, weighted_by_key)
 
 
-def _check_binding(
-    expected_groups: Any,
-) -> tuple[tuple[Any, ...] | None, dict[str, tuple[Any, ...]] | None]:
-    """Return the labels of all expected groups, and those of each source if they are bound."""
-    if not isinstance(expected_groups, Mapping):
-        return _check_expected(expected_groups), None
-    groups_of = {}
-    for source, labels in expected_groups.items():
-        if not isinstance(source, str):
-            raise TypeError(
-                "the keys of expected_groups must be names of sources; got "
-                f"{_words.described(source)}."
-            )
-        groups_of[source] = _check_expected(labels) or ()
-    every = [label for labels in groups_of.values() for label in labels]
-    return _check_expected(every), groups_of
-
-
-def _check_expected(expected_groups: Iterable[Any] | None) -> tuple[Any, ...] | None:
+def _labels_in(expected_groups: Any) -> tuple[Any, ...]:
     """Return the sorted distinct labels of the expected groups as Python objects."""
-    if expected_groups is None:
-        return None
     if isinstance(expected_groups, str) or not isinstance(expected_groups, Iterable):
         raise TypeError(
             "expected_groups must be a list of group labels; got "

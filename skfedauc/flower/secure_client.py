@@ -1,23 +1,18 @@
 """Flower's protocol SecAgg+: exact settings, masks, and the reply of a client with masked counts.
 
-A client of the protocol sends each parameter x as an integer of 32 bits plus masks modulo M. The
-integer is ``(x + C) * Q / (2 * C)``, rounded at random. C is the clipping range, Q is the
-quantization range and M is the modulus. The client also masks its weight,
-``num_examples / max_weight * Q``. The masks cancel in the sum.
+A client sends each parameter x as an integer of 32 bits plus masks modulo M. The integer is
+``(x + C) * Q / (2 * C)``, rounded at random, with the clipping range C and the quantization range
+Q. The client also masks its weight, ``num_examples / max_weight * Q``. The masks cancel in the sum.
 
-The sum of n clients is exact under four conditions. First, ``Q == 2 * C`` and each weight is Q:
-each client then sends the integer ``x + C``. Second, counts are at most C, so clipping has no
-effect. Third, ``2 * C`` fits in 32 bits. Fourth, ``n * Q < M``, so the sums of the parameters and
-of the weights do not wrap around. All numbers are then whole and below 2**32, and float64
-represents these numbers exactly.
+The sum of n clients is exact if ``Q == 2 * C`` and each weight is Q, so that each client sends
+``x + C``; if counts are at most C, so that nothing is clipped; if ``2 * C`` fits in 32 bits; and if
+``n * Q < M``, so that sums do not wrap around. All numbers are then whole and below 2**32.
 
-Flower expands a key to masks by the Mersenne Twister with a seed of 32 bits; only 28 bits vary. The
-lowest bits of the twister's numbers obey a known linear recurrence of order 19,937. Sums of several
-sequences obey the same recurrence. A server can therefore compute counts from a long masked vector
-for any number of clients. Here, SHAKE-256 expands the whole key. The functions execute Flower's
-modules a second time, and replace the generator only in this copy. Other apps in the process keep
-Flower's generator. Masks of different generators do not cancel, so all clients and the server must
-use the same generator.
+Flower expands a key to masks by the Mersenne Twister with a seed of 32 bits, of which 28 vary. The
+lowest bits of its numbers, and of sums of several sequences, obey a known linear recurrence of
+order 19,937, so that a server can compute counts from a long masked vector. Here, SHAKE-256 expands
+the whole key. Flower's modules are executed a second time, and only this copy has the other
+generator. Masks of different generators do not cancel.
 """
 
 from __future__ import annotations
@@ -44,7 +39,7 @@ if TYPE_CHECKING:
 
     from skfedauc import Bins
 
-# Modulus of the masks: the largest modulus that Flower allows
+# Modulus of the masks, the largest that Flower allows
 MODULUS = 1 << 32
 # Largest quantization range, because Flower rounds to signed integers of 32 bits
 _MOST_QUANTIZED = 1 << 30
@@ -56,7 +51,7 @@ _MOST_SHARES = 101
 
 
 class Settings(NamedTuple):
-    """Settings of one round of the protocol, with the names of Flower.
+    """Settings of one round of the protocol.
 
     Each client shares masks with `num_shares` clients, itself included, and `threshold` shares
     reveal them. A client may send counts up to `max_count`, a power of two.
@@ -68,9 +63,16 @@ class Settings(NamedTuple):
     max_count: int
 
     @property
-    def quantization_range(self) -> int:
-        """Flower's quantization range, at which Flower does not round counts."""
-        return 2 * self.max_count
+    def in_state(self) -> dict[str, float]:
+        """Return the settings by their names in the state of a client's mod."""
+        return {
+            "share_num": self.num_shares,
+            "threshold": self.threshold,
+            "clipping_range": self.max_count,
+            "target_range": 2 * self.max_count,  # at which Flower does not round counts
+            "mod_range": MODULUS,
+            "max_weight": 1,
+        }
 
     @classmethod
     def chosen(cls, n_clients: int) -> Settings:
@@ -89,34 +91,17 @@ class Settings(NamedTuple):
 
     @classmethod
     def of_client(cls, state: Mapping[str, Any]) -> Settings:
-        """Return the checked settings in the state of a client's mod."""
-        n_clients, clipping = int(state["sample_num"]), float(state["clipping_range"])
-        shares, threshold = int(state["share_num"]), int(state["threshold"])
-        quantized, modulus = int(state["target_range"]), int(state["mod_range"])
-        is_exact = (
-            float(state["max_weight"]) == 1
-            and clipping >= 1
-            and quantized == 2 * clipping
-            and quantized & (quantized - 1) == 0
-            and quantized <= _MOST_QUANTIZED
-            and modulus & (modulus - 1) == 0
-            and n_clients * quantized < modulus
-        )
-        if not is_exact or n_clients < FEWEST_CLIENTS or not shares < 2 * threshold:
+        """Return the settings in the state of a client's mod, which must be those chosen here."""
+        own = cls.chosen(int(state["sample_num"]))
+        asked = {name: float(state[name]) for name in own.in_state}
+        if asked != own.in_state:
+            shown = ", ".join(f"{name} {value:g}" for name, value in asked.items())
             raise ValueError(
                 "the server asks for counts under settings of SecAgg+ that are not exact or not "
-                f"safe: clipping range {clipping:g}, quantization range {quantized}, largest "
-                f"weight {float(state['max_weight']):g}, modulus {modulus}, {n_clients} clients, "
-                f"{shares} shares, threshold {threshold}. Start the round by "
-                "skfedauc.flower.secure_group_auc."
+                f"safe for {own.n_clients} clients: {shown}. Start the round by "
+                "skfedauc.flower.secure_group_auc of the version of the clients."
             )
-        return cls(n_clients, shares, threshold, quantized // 2)
-
-
-# Name of Flower's generator in its modules
-_GENERATOR = "pseudo_rand_gen"
-# Text that separates these masks from other uses of a key
-_DOMAIN = b"skfedauc masks 1\0"
+        return own
 
 
 def masks_of(
@@ -126,7 +111,7 @@ def masks_of(
     if modulus != MODULUS:
         raise ValueError(f"masks are modulo 2**32; got the modulus {modulus}.")
     sizes = [math.prod(shape) for shape in shapes]
-    stream = hashlib.shake_256(_DOMAIN + key).digest(4 * sum(sizes))
+    stream = hashlib.shake_256(b"skfedauc masks 1\0" + key).digest(4 * sum(sizes))
     numbers = np.frombuffer(stream, "<u4").astype(np.int64)
     parts = np.split(numbers, np.cumsum(sizes)[:-1])
     return [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
@@ -151,12 +136,12 @@ def _copied(package: str, name: str) -> ModuleType:
         raise ImportError(f"this version of Flower has no module flwr.{package}.{name}.")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    if not hasattr(module, _GENERATOR):
+    if not hasattr(module, "pseudo_rand_gen"):
         raise ImportError(
-            f"this version of Flower has no flwr.{package}.{name}.{_GENERATOR}, so its masks "
+            f"this version of Flower has no flwr.{package}.{name}.pseudo_rand_gen, so its masks "
             "cannot be replaced. Install flwr 1.41."
         )
-    setattr(module, _GENERATOR, masks_of)
+    vars(module)["pseudo_rand_gen"] = masks_of
     return module
 
 
@@ -187,7 +172,7 @@ def is_secure_request(message: Message) -> bool:
     In the train function of a ClientApp::
 
         if is_secure_request(message):
-            return secure_reply(message, context, count, bins=BINS, groups=["<50", "50+"])
+            return secure_reply(message, context, count, bins=BINS, groups=None)
     """
     records = flwr("common.secure_aggregation.secaggplus_constants")
     return message.has_content() and records.RECORD_KEY_CONFIGS in message.content.config_records
@@ -203,8 +188,8 @@ def secure_reply(
 ) -> Message:
     """Answer a request of `secure_group_auc` with masked counts; the server learns only the sum.
 
-    Call it in the function that `ClientApp.train` registers, because SecAgg+ uses the messages of
-    training. It runs Flower's client mod of SecAgg+; do not register this mod.
+    Call it in the function that `ClientApp.train` registers. It runs Flower's client mod of
+    SecAgg+; do not register this mod.
 
     Parameters
     ----------
@@ -223,7 +208,8 @@ def secure_reply(
     Returns
     -------
     flwr.app.Message
-        The reply.
+        The reply, with masks that cancel in the sum over all clients, and neither a number of rows
+        nor a name.
 
     Raises
     ------
@@ -231,7 +217,8 @@ def secure_reply(
         If the server has other bins or groups, or inexact or unsafe settings.
     RuntimeError
         If `count` fails, or its counts have weights, another group, or a count above the limit:
-        2**29 for 3 clients, 2**27 for 10, 2**24 for 100. The log of the client has the reason.
+        2**29 for 3 clients, 2**27 for 10, 2**24 for 100. Only the log of the client has the reason,
+        because Flower sends the text of an error to the server.
     TypeError
         If an argument is not as described.
     ImportError
@@ -242,12 +229,6 @@ def secure_reply(
     secure_group_auc : Ask all clients, and compute the report of the sum.
     is_secure_request : Whether a message asks for this reply.
     ScoreCounts.to_vector : The counts that the reply masks.
-
-    Notes
-    -----
-    The server receives the counts of each bin plus masks that cancel in the sum over all clients,
-    and neither a number of rows nor a name. Flower sends the text of a client's error to the
-    server; errors of `count` and of the counts are therefore only written to the client's log.
 
     Examples
     --------

@@ -56,8 +56,7 @@ class SecureReport:
     --------
     In a ServerApp::
 
-        secure = secure_group_auc(grid, context, bins=BINS, groups=["<50", "50+"], min_clients=8)
-        print(f"{secure.n_clients} of {secure.n_asked} clients: {secure.report.pooled:.3f}")
+        print(secure_group_auc(grid, context, bins=BINS, groups=None).report.pooled)
     """
 
     report: GroupAUC
@@ -79,9 +78,9 @@ def secure_group_auc(
 ) -> SecureReport:
     """Compute the AUCs of the rows of all clients from a sum of masked counts.
 
-    The function runs one round of Flower's protocol SecAgg+ [1]_ [2]_: the server receives masked
-    each client's counts, and only the sum of the counts. The clients answer by `secure_reply`.
-    Call it in the main function of a ServerApp, for instance after training a model.
+    The function runs one round of Flower's protocol SecAgg+ [1]_ [2]_: the server receives each
+    client's counts masked, and learns only their sum. The clients answer by `secure_reply`. Call it
+    in the main function of a ServerApp, for instance after training a model.
 
     Parameters
     ----------
@@ -92,8 +91,7 @@ def secure_group_auc(
     bins : Bins
         Bins of the scores, of a fixed number, equal to those of the clients.
     groups : array-like of labels, or None
-        Labels of the groups of all clients, or None for rows without groups. All clients should
-        have rows in all groups; see Notes.
+        Labels of the groups of all clients, or None for rows without groups.
     arrays : flwr.app.ArrayRecord, default=None
         Arrays of the model for the clients, or none.
     node_ids : iterable of int, default=None
@@ -129,21 +127,18 @@ def secure_group_auc(
     Notes
     -----
     Flower averages floats, clipped to [-8, 8] and rounded at random. Here, the settings make sums
-    of counts exact: each client has weight 1, the clipping range C is the largest power of two for
-    which ``2 * C`` times the number of clients is below 2**32 (at most 2**29), and the quantization
-    range is ``2 * C``. A client refuses other settings, and counts above C.
-
-    Each client shares masks with all others, or with 100, of which more than two thirds must remain
-    to the end. A client that fails while keys are shared stops the round before any counts are
-    sent. One that fails later is left out of the sum, unless it has sent its counts. Clients do not
-    remove masks if fewer than 3 of those that share masks are in the sum. Masks come from SHAKE-256
-    in place of the Mersenne Twister, from whose masks a server could compute counts; clients with
+    of counts exact, masks come from SHAKE-256 in place of the Mersenne Twister, and clients refuse
+    other settings: see the page "Federated evaluation with Flower and NVFlare". Clients with
     Flower's own mod can therefore not take part.
+
+    A client that fails while keys are shared stops the round before any counts are sent. One that
+    fails later is left out of the sum, unless it has sent its counts. More than two thirds of the
+    clients that share masks, and at least 3, must remain to the end.
 
     The sum discloses the counts of a client in a group that no other client has: use groups that
     all share, such as age bands, or None. Two rounds with almost the same clients disclose those of
     the difference: do not repeat a round without a client that was in it. The sum has no class
-    labels, so that the positive class must be agreed; a digest compares bins and groups.
+    labels, so that the positive class must be agreed.
 
     References
     ----------
@@ -158,13 +153,9 @@ def secure_group_auc(
     --------
     In a ServerApp::
 
-        @app.main()
-        def main(grid, context):
-            result = FedAvg().start(grid, arrays, num_rounds=3)
-            secure = secure_group_auc(
-                grid, context, bins=BINS, groups=["<50", "50+"], arrays=result.arrays
-            )
-            print(secure.n_clients, secure.report.pooled)
+        arrays = FedAvg().start(grid, arrays, num_rounds=3).arrays
+        secure = secure_group_auc(grid, context, bins=BINS, groups=["<50", "50+"], arrays=arrays)
+        print(secure.n_clients, secure.report.pooled)
     """
     from skfedauc.report import GroupAUC
 
@@ -178,114 +169,96 @@ def secure_group_auc(
             f"min_clients is {min_clients}, and only {len(nodes)} clients are asked; wait until "
             "more clients are connected."
         )
-    watched = _WatchedGrid(grid)
-    averages = _averages(watched, context, nodes, arrays, settings, {GRID: agreed.digest}, timeout)
-    if averages is None:
+    common = flwr("common")
+    parameters = common.ndarrays_to_parameters([] if arrays is None else arrays.to_numpy_ndarrays())
+    asked = _Round(grid, nodes, common.FitIns(parameters, {GRID: agreed.digest}))
+    asked.run(context, settings, timeout)
+    if asked.average is None:
         raise RuntimeError(
             "secure aggregation stopped without a sum, because too many clients failed"
-            f"{watched.reasons}. At least {settings.threshold} of {settings.num_shares} clients "
+            f"{asked.reasons}. At least {settings.threshold} of {settings.num_shares} clients "
             "with common masks must remain until the end."
         )
-    average, n_clients = averages
-    if n_clients < min_clients:
+    if asked.n_clients < min_clients:
         raise ValueError(
-            f"the sum has the counts of {n_clients} of {len(nodes)} clients"
-            f"{watched.reasons}; at least {min_clients} are required. Pass min_clients= to accept "
+            f"the sum has the counts of {asked.n_clients} of {len(nodes)} clients"
+            f"{asked.reasons}; at least {min_clients} are required. Pass min_clients= to accept "
             "a smaller number, if the rows of the other clients may be left out."
         )
-    counts = ScoreCounts.from_vector(_sum_of(average, n_clients, settings, agreed), bins, groups)
-    return SecureReport(GroupAUC(counts), n_clients, len(nodes), watched.failures)
-
-
-def _averages(
-    grid: _WatchedGrid,
-    context: Context,
-    nodes: list[int],
-    arrays: ArrayRecord | None,
-    settings: Settings,
-    config: dict[str, Any],
-    timeout: float | None,
-) -> tuple[NDArray[np.float64], int] | None:
-    """Run the protocol, and return the average vector and the client count, or None."""
-    common = flwr("common")
-    constants = flwr("server.workflow.constant")
-    ndarrays = [] if arrays is None else arrays.to_numpy_ndarrays()
-    instructions = common.FitIns(common.ndarrays_to_parameters(ndarrays), config)
-    found: list[tuple[NDArray[np.float64], int]] = []
-
-    class Round:
-        """Strategy that asks all nodes in one round, and stores the average."""
-
-        def configure_fit(self, *_: Any) -> list[tuple[Any, Any]]:
-            # The workflow needs only the identifier of a client's proxy.
-            return [(SimpleNamespace(node_id=node, cid=str(node)), instructions) for node in nodes]
-
-        def aggregate_fit(
-            self, _: int, results: list[tuple[Any, Any]], failures: Any
-        ) -> tuple[None, dict[str, Any]]:
-            weights = {result.num_examples for _, result in results}
-            if weights != {1}:
-                raise ValueError(
-                    f"clients sent the weights {sorted(weights)} in place of 1; all clients must "
-                    "answer by skfedauc.flower.secure_reply."
-                )
-            (average,) = common.parameters_to_ndarrays(results[0][1].parameters)
-            found.append((average, len(results)))
-            return None, {}
-
-    # The workflow writes records to the context.
-    own = copy.copy(context)
-    own.state = flwr("app").RecordDict()
-    asked = SimpleNamespace(num_available=lambda: len(nodes))
-    state = flwr("server").LegacyContext(own, strategy=Round(), client_manager=asked)
-    state.state[constants.MAIN_CONFIGS_RECORD] = flwr("app").ConfigRecord(
-        {constants.Key.CURRENT_ROUND: 1}
-    )
-    state.state[constants.MAIN_PARAMS_RECORD] = flwr("app").ArrayRecord()
-    server_module().SecAggPlusWorkflow(
-        settings.num_shares,
-        settings.threshold,
-        max_weight=1.0,
-        clipping_range=float(settings.max_count),
-        quantization_range=settings.quantization_range,
-        modulus_range=MODULUS,
-        timeout=timeout,
-    )(grid, state)
-    return found[0] if found else None
-
-
-def _sum_of(
-    average: NDArray[np.float64], n_clients: int, settings: Settings, grid: Grid
-) -> NDArray[np.int64]:
-    """Check the sum of the counts of all clients, and return the sum."""
-    sums = np.asarray(average, np.float64) * n_clients
-    whole = np.rint(sums)
-    most = n_clients * settings.max_count
-    is_wrong = ~((np.abs(sums - whole) <= _MOST_ROUNDED) & (whole >= 0) & (whole <= most))
-    if sums.shape != (grid.size,) or is_wrong.any():
-        shown = "" if sums.shape != (grid.size,) else f", such as {float(sums[is_wrong.argmax()])}"
+    sums = np.asarray(asked.average, np.float64) * asked.n_clients
+    whole, most = np.rint(sums), asked.n_clients * settings.max_count
+    is_right = (np.abs(sums - whole) <= _MOST_ROUNDED) & (whole >= 0) & (whole <= most)
+    if sums.shape != (agreed.size,) or not is_right.all():
         raise ValueError(
-            f"the result of secure aggregation is not a sum of counts: {int(is_wrong.sum()):,} of "
-            f"{sums.size:,} entries (expected: {grid.size:,}) are not whole numbers from 0 to "
-            f"{most:,}{shown}. Masks remain in the sum, or a client sent other numbers; all "
-            "clients must answer by skfedauc.flower.secure_reply of this version."
+            "the result of secure aggregation is not a sum of counts: of "
+            f"{sums.size:,} entries (expected: {agreed.size:,}), {int((~is_right).sum()):,} are "
+            f"not whole numbers from 0 to {most:,}. Masks remain in the sum, or a client sent "
+            "other numbers; all clients must answer by skfedauc.flower.secure_reply of this "
+            "version."
         )
-    return whole.astype(np.int64)
+    counts = ScoreCounts.from_vector(whole.astype(np.int64), bins, groups)
+    return SecureReport(GroupAUC(counts), asked.n_clients, len(nodes), asked.failures)
 
 
-class _WatchedGrid:
-    """Grid of the protocol that records failing nodes, with the reason by the node's identifier."""
+class _Round:
+    """One round of the protocol, as Flower's grid, strategy and client manager.
 
-    def __init__(self, grid: Any) -> None:
-        self._grid = grid
+    It keeps the average, and the reason by the identifier of each node that failed.
+    """
+
+    def __init__(self, grid: Any, nodes: list[int], instructions: Any) -> None:
+        self._grid, self._nodes, self._instructions = grid, nodes, instructions
         self._key = flwr("common.secure_aggregation.secaggplus_constants").RECORD_KEY_CONFIGS
         self._n_requests = 0
         self.failures: dict[int, str] = {}
+        self.average: NDArray[np.float64] | None = None
+        self.n_clients = 0
+
+    def run(self, context: Context, settings: Settings, timeout: float | None) -> None:
+        """Run the protocol; there is no average if too many clients fail."""
+        app, constants = flwr("app"), flwr("server.workflow.constant")
+        # The workflow writes records to the context.
+        own = copy.copy(context)
+        own.state = app.RecordDict()
+        state = flwr("server").LegacyContext(own, strategy=self, client_manager=self)
+        number = app.ConfigRecord({constants.Key.CURRENT_ROUND: 1})
+        state.state[constants.MAIN_CONFIGS_RECORD] = number
+        state.state[constants.MAIN_PARAMS_RECORD] = app.ArrayRecord()
+        workflow = server_module().SecAggPlusWorkflow(
+            settings.num_shares,
+            settings.threshold,
+            max_weight=1.0,
+            clipping_range=float(settings.max_count),
+            quantization_range=2 * settings.max_count,
+            modulus_range=MODULUS,
+            timeout=timeout,
+        )
+        workflow(self, state)
+
+    def num_available(self) -> int:
+        return len(self._nodes)
+
+    def configure_fit(self, *_: Any) -> list[tuple[Any, Any]]:
+        # The workflow needs only the identifier of a client's proxy.
+        proxies = (SimpleNamespace(node_id=node, cid=str(node)) for node in self._nodes)
+        return [(proxy, self._instructions) for proxy in proxies]
+
+    def aggregate_fit(
+        self, _: int, results: list[tuple[Any, Any]], failures: Any
+    ) -> tuple[None, dict[str, Any]]:
+        weights = {result.num_examples for _, result in results}
+        if weights != {1}:
+            raise ValueError(
+                f"clients sent the weights {sorted(weights)} in place of 1; all clients must "
+                "answer by skfedauc.flower.secure_reply."
+            )
+        (self.average,) = flwr("common").parameters_to_ndarrays(results[0][1].parameters)
+        self.n_clients = len(results)
+        return None, {}
 
     def send_and_receive(
         self, messages: Iterable[Message], *, timeout: float | None = None
     ) -> list[Message]:
-        """Send requests to clients, and return the replies."""
         sent = list(messages)
         replies = list(self._grid.send_and_receive(sent, timeout=timeout))
         silent = {message.metadata.dst_node_id for message in sent}
@@ -312,7 +285,7 @@ class _WatchedGrid:
 
     @property
     def reasons(self) -> str:
-        """Text with the failed nodes and reasons in parentheses; empty without failed nodes."""
+        """The failed nodes and reasons in parentheses; empty without failed nodes."""
         if not self.failures:
             return ""
         named = [

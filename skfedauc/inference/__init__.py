@@ -13,8 +13,8 @@ One model:
                      the pairs of rows in the same fold, and Obuchowski's (1997) for clusters
 ``effects``          placement values of rows, units, corrections (Bell and McCaffrey 2002);
                      averages over comparisons of classes
-``limits``           hull of the logit and Newcombe's method 5 (2006); exact (Hoeffding 1963)
-``intervals``        pooled; averages by MOVER (Zou and Donner 2008); worst group
+``intervals``        one AUC: hull of the logit and Newcombe's method 5 (2006); exact (Hoeffding
+                     1963); pooled; averages by MOVER (Zou and Donner 2008)
 ``differences``      all pairs (Kramer 1956), reference and rest (Sidak 1967), largest difference,
                      and its expectation for equal groups; equal groups: ANOVA-type statistic,
                      Box's approximation (Brunner, Dette and Munk 1997); non-inferiority of the

@@ -19,7 +19,7 @@ from skfedauc.counts.disclosure import Need, needs
 from skfedauc.counts.moments import Floats, ratio
 from skfedauc.counts.score_counts import view_of
 from skfedauc.inference.quantiles import normal_quantile, t_quantile
-from skfedauc.inference.rates import ClusterSums, Limits, wilson
+from skfedauc.inference.rates import ClusterSums, Limits, Shares, wilson
 
 # Notes on slopes without a value
 ONE_CLASS, CERTAIN, SEPARATED = "one class", "scores of 0 or 1", "separated classes"
@@ -56,35 +56,25 @@ def cells_of_probabilities(counts: ScoreCounts, result: str) -> Cells:
 
 
 class Amounts(NamedTuple):
-    """Weights and squared weights by cell, for negatives and positives."""
+    """Weights by cell, of negatives, positives and both classes, and squared weights of both."""
 
     negatives: Floats
     positives: Floats
-    squared_negatives: Floats
-    squared_positives: Floats
+    rows: Floats
+    squares: Floats
 
     @classmethod
     def of(cls, cells: Cells) -> Amounts:
-        """Return the cells' row weights, over a power of two near their mean.
-
-        Products of their sums do not overflow.
-        """
-        if cells.weights is not None:
-            mean = cells.weights[:2].sum() / (cells.negatives.sum() + cells.positives.sum())
-            exponent = int(np.rint(np.log2(mean))) if mean > 0 else 0
-            return cls(*np.ldexp(cells.weights, -exponent * np.array([[1], [1], [2], [2]])))
+        """Return the cells' row weights over a power of two, so that no product overflows."""
         negatives, positives = (a.astype(np.float64) for a in (cells.negatives, cells.positives))
-        return cls(negatives, positives, negatives, positives)
-
-    @property
-    def rows(self) -> Floats:
-        """Row weight over both classes."""
-        return self.negatives + self.positives
-
-    @property
-    def squares(self) -> Floats:
-        """Squared row weight over both classes."""
-        return self.squared_negatives + self.squared_positives
+        rows = squares = negatives + positives
+        if cells.weights is not None:
+            mean = cells.weights[:2].sum() / rows.sum()
+            exponent = int(np.rint(np.log2(mean))) if mean > 0 else 0
+            scaled = np.ldexp(cells.weights, -exponent * np.array([[1], [1], [2], [2]]))
+            negatives, positives = scaled[:2]
+            rows, squares = scaled[:2].sum(axis=0), scaled[2:].sum(axis=0)
+        return cls(negatives, positives, rows, squares)
 
 
 def effective_rows(cells: Cells) -> Floats:
@@ -125,10 +115,9 @@ class ClusterCells:
 
     def sums(self, events: Floats, weight: Floats) -> ClusterSums:
         """Sum a numerator's and a denominator's parts by cell over each unit."""
-        found, unit = self.clusters, self.cells.groups
-        columns = (events, weight, self.amounts.squares)
-        numbers = found.group_of, found.cluster_of, found.n_groups, found.n_clusters
-        return _sums_of_units(unit, found.group_of.size, columns, numbers)
+        of = self.clusters
+        columns, numbers = (events, weight, self.amounts.squares), (of.n_groups, of.n_clusters)
+        return ClusterSums.of(self.cells.groups, columns, of.group_of, of.cluster_of, *numbers)
 
     def limits_of_bins(self, bins: Bins, tail: float) -> Limits:
         """Return the bins' shares of positives by group, with Wilson's limits."""
@@ -138,20 +127,9 @@ class ClusterCells:
         distinct, unit = np.unique(keys, return_inverse=True)
         of_bin, of_cluster = np.divmod(distinct.astype(np.intp), n_clusters)
         columns = (amounts.positives, amounts.rows, amounts.squares)
-        numbers = of_bin, of_cluster, bins.share.size, n_clusters
-        sums = _sums_of_units(unit, distinct.size, columns, numbers)
+        numbers = bins.share.size, n_clusters
+        sums = ClusterSums.of(unit, columns, of_bin, of_cluster, *numbers)
         return wilson(bins.share, sums.shares, tail)
-
-
-def _sums_of_units(
-    unit: NDArray[np.intp],
-    n_units: int,
-    columns: tuple[Floats, Floats, Floats],
-    numbers: tuple[NDArray[np.intp], NDArray[np.intp], int, int],
-) -> ClusterSums:
-    events, weight, squares = (np.bincount(unit, c, n_units).astype(np.float64) for c in columns)
-    group, cluster, n_groups, n_clusters = numbers
-    return ClusterSums(group, cluster, events, weight, squares, n_groups, n_clusters)
 
 
 # Mean score --------------------------------------------------------------------------------------
@@ -160,9 +138,8 @@ def _sums_of_units(
 class MeanScore(NamedTuple):
     """Each group's mean score and share of positives (prevalence).
 
-    `low` and `high` limit their difference, `deviation` is the difference over its
-    standard error under perfect calibration, and `pvalue` is below 5 % exactly if the limits at
-    95 % exclude 0.
+    `low` and `high` limit their difference, and `deviation` is the difference over its standard
+    error under perfect calibration.
     """
 
     mean: Floats
@@ -170,45 +147,33 @@ class MeanScore(NamedTuple):
     low: Floats
     high: Floats
     deviation: Floats
-    pvalue: Floats
 
 
 def mean_scores(
     cells: Cells, confidence_level: float, clusters: ClusterCells | None = None
 ) -> MeanScore:
-    """Return the mean score minus the share of positives in each group, with limits and p value.
+    """Return the mean score minus the share of positives in each group, with limits.
 
     The scores are given, and the labels are random. The limits are the mean score minus Wilson's
     limits (1927) of the share of positives, which are conservative, because rows with different
     probabilities have less than the binomial variance (Hoeffding 1956). With clusters, the variance
     is that of the labels minus the scores, and at least the binomial variance.
     """
-    from scipy.special import ndtr
-
     amounts, tail = Amounts.of(cells), (1.0 - confidence_level) / 2.0
     weight = _sums(cells, amounts.rows)
     mean = _sums(cells, amounts.rows * cells.scores) / weight
     prevalence = np.minimum(_sums(cells, amounts.positives) / weight, 1.0)
     difference = mean - prevalence
-    # Rounding error of weighted means is no difference.
-    apart = np.where(np.abs(difference) > 1e-12 * mean, np.abs(difference), 0.0)
-    binomial = np.maximum(mean * (1.0 - mean), 0.0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        if clusters is None:
-            n_rows = effective_rows(cells)
-            _, low, high = wilson(prevalence, n_rows, tail)
-            standardized = np.where(apart > 0.0, apart / np.sqrt(binomial / n_rows), 0.0)
-            pvalue = 2.0 * ndtr(-standardized)
-        else:
-            own, scores = clusters.amounts, clusters.cells.scores
-            sums = clusters.sums(own.positives - own.rows * scores, own.rows)
-            shares = sums.precision_of(prevalence)
-            _, low, high = wilson(prevalence, shares, tail)
-            standardized = np.where(apart > 0.0, apart / np.sqrt(binomial / shares.effective), 0.0)
-            pvalue = np.where(shares.has_interval, 2.0 * shares.tail_of(standardized), np.nan)
+    rows: Floats | Shares = effective_rows(cells)
+    if clusters is not None:
+        own, scores = clusters.amounts, clusters.cells.scores
+        sums = clusters.sums(own.positives - own.rows * scores, own.rows)
+        rows = sums.precision_of(prevalence)
+    with np.errstate(invalid="ignore"):
+        _, low, high = wilson(prevalence, rows, tail)
     variance = _sums(cells, amounts.squares * cells.scores * (1.0 - cells.scores))
     deviation = ratio(difference * weight, np.sqrt(variance), 0.0)
-    return MeanScore(mean, prevalence, mean - high, mean - low, deviation, pvalue)
+    return MeanScore(mean, prevalence, mean - high, mean - low, deviation)
 
 
 # Slope -------------------------------------------------------------------------------------------

@@ -20,7 +20,6 @@ from skfedauc.clusters import ClusterCounts
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.moments import ClassRows, Floats, ratio
 from skfedauc.counts.score_counts import extremes_of, sums_among_all, view_of, with_weights_over
-from skfedauc.inference.differences import holm
 from skfedauc.inference.effects import Rows, Units, cluster_effects, placements, satterthwaite
 from skfedauc.inference.quantiles import t_quantile
 from skfedauc.inference.variances import bounded, moments_of_all_rows, rows_of, strata_of
@@ -38,16 +37,14 @@ class CrossGaps(NamedTuple):
     """The xAUC disparity between each group and all other groups, with its test.
 
     The standard error is NaN with fewer than two rows in a class in the group or in the other
-    groups. P values are for a disparity of 0, unadjusted and adjusted for the group count (Holm).
-    `lowest` and `highest` are the disparities that binned scores permit, with their standard
-    errors. `freedom` has the degrees of freedom of the standard errors; infinite for independent
-    rows.
+    groups. P values are for a disparity of 0. `lowest` and `highest` are the disparities that
+    binned scores permit, with their standard errors. `freedom` has the degrees of freedom of the
+    standard errors; infinite for independent rows.
     """
 
     disparity: Floats
     error: Floats
     pvalue: Floats
-    pvalue_adjusted: Floats
     lowest: End
     highest: End
     freedom: Floats
@@ -59,8 +56,8 @@ class CrossGaps(NamedTuple):
         (low, of_low), (high, of_high) = self.lowest, self.highest
         return np.maximum(low - deviate * of_low, -1.0), np.minimum(high + deviate * of_high, 1.0)
 
-    def largest(self, alpha: float, tail: float) -> tuple[float, float, float]:
-        """Return the largest absolute disparity with a lower and an upper limit.
+    def largest(self, alpha: float, tail: float) -> tuple[float, float]:
+        """Return a lower and an upper limit of the largest absolute disparity.
 
         The lower limit fails, with probability `alpha`, only if a simultaneous limit of any group
         fails. The upper limit fails, with probability `tail`, only if that of the group with the
@@ -73,7 +70,7 @@ class CrossGaps(NamedTuple):
         (lowest, of_low), (highest, of_high) = self.lowest, self.highest
         furthest = np.maximum(highest + deviate * of_high, deviate * of_low - lowest)
         most = np.minimum(np.nan_to_num(furthest, nan=1.0), 1.0).max()
-        return float(np.abs(self.disparity).max()), float(least), float(most)
+        return float(least), float(most)
 
 
 def cross_gaps(counts: ScoreCounts, clusters: ClusterCounts | None = None) -> CrossGaps:
@@ -106,12 +103,8 @@ def cross_gaps(counts: ScoreCounts, clusters: ClusterCounts | None = None) -> Cr
     nearest = np.where(low > 0, low, np.where(high < 0, high, 0.0))
     of_nearest = np.where(low > 0, of_low, np.where(high < 0, of_high, error))
     pvalue = 2.0 * stdtr(freedom, -np.abs(nearest / of_nearest))
-    adjusted = pvalue.copy()
-    if _n_gaps(error) > 1:
-        is_tested = ~np.isnan(pvalue)
-        adjusted[is_tested] = holm(pvalue[is_tested])
     own = _disparities(counts, counts)[0] if is_binned else low
-    return CrossGaps(own, error, pvalue, adjusted, ends[0], ends[-1], freedom)
+    return CrossGaps(own, error, pvalue, ends[0], ends[-1], freedom)
 
 
 def pair_errors(counts: ScoreCounts) -> Floats:

@@ -25,8 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 from skfedauc._words import counted, shortened
 from skfedauc.counts.moments import Floats, ratio
 from skfedauc.inference.effects import LEAST_EFFECTIVE, Numbers
-from skfedauc.inference.intervals import Interval
-from skfedauc.inference.limits import AUCSpread, Method, Spreads, limits_of_groups
+from skfedauc.inference.intervals import AUCSpread, Interval, Method, Spreads, limits_of_groups
 from skfedauc.inference.quantiles import (
     normal_quantile,
     roots_of,

@@ -27,7 +27,7 @@ from skfedauc.inference.curves import (
     parts_of,
 )
 from skfedauc.inference.effects import Floats, Rows
-from skfedauc.inference.limits import notes_of
+from skfedauc.inference.intervals import notes_of
 from skfedauc.inference.models import RowValues, means_of
 from skfedauc.inference.rates import wilson
 from skfedauc.measures import (

@@ -181,9 +181,7 @@ def deviations_of_pairs(rows: Rows, of: RowValues) -> Iterator[Deviations]:
         yield Deviations(means[i] - means[j], np.nan_to_num(once), np.nan_to_num(squared))
 
 
-def _among_all(
-    rows: Rows, of: RowValues, pairs: Iterable[Deviations] | None = None, *, is_fixed: bool
-) -> Joint:
+def _among_all(rows: Rows, of: RowValues, pairs: Iterable[Deviations], *, is_fixed: bool) -> Joint:
     """Return AUCs over the rows in all groups, as AUCs of one group; the groups may be strata."""
     sizes = rows.sizes
     all_rows = sizes.of_all()
@@ -203,7 +201,7 @@ def _among_all(
         parts = (strata.corrections * squared).sum(axis=1, keepdims=True) / whole**2
         return parts.sum(axis=0), satterthwaite(parts, freedom)
 
-    joint = _joint(of.auc, map(of_pair, deviations_of_pairs(rows, of) if pairs is None else pairs))
+    joint = _joint(of.auc, map(of_pair, pairs))
     joint.variance[..., all_rows.few | of.few] = np.nan
     return joint
 

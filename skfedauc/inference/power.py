@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from skfedauc import _input
 from skfedauc.inference.differences import deviate_of_all_pairs, deviate_of_furthest_pair
-from skfedauc.inference.limits import AUCSpread, check_confidence_level
+from skfedauc.inference.intervals import AUCSpread, check_confidence_level
 from skfedauc.inference.quantiles import normal_quantile
 from skfedauc.inference.variances import PairMoments
 

@@ -19,55 +19,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from skfedauc.counts.moments import Floats, ratio
 from skfedauc.inference.differences import MOST_GROUPS, all_pairs
-from skfedauc.inference.limits import Spreads, limits_of_groups
+from skfedauc.inference.intervals import Spreads, limits_of_groups
 from skfedauc.inference.quantiles import normal_quantile
 from skfedauc.inference.variances import Extremes, Variances, examples_of, numbered
-from skfedauc.pairs import sum_of_others
 
 # Largest standard deviation of numbers between 0 and 1
 LARGEST_TAU = 0.5
-
-
-class Heterogeneity(NamedTuple):
-    """Standard deviation tau of the true AUCs with limits, and the random-effects mean.
-
-    The standard error of the mean is Knapp and Hartung's. `i2` is the share of the observed
-    variation that sampling error does not explain, and `q` Cochran's Q.
-    """
-
-    tau: float
-    ci_low: float
-    ci_high: float
-    mean: float
-    standard_error: float
-    i2: float
-    q: float
-
-
-def heterogeneity(variances: Variances, confidence_level: float) -> Heterogeneity:
-    """Estimate the standard deviation of the true AUCs by REML; NaN below two groups."""
-    variances.check_independent_groups("heterogeneity")
-    y, v, _ = estimable_aucs(variances)
-    if y.size < 2:
-        return Heterogeneity(*[float("nan")] * 7)
-    return meta_analysis(y, v, confidence_level)
-
-
-def meta_analysis(y: Floats, v: Floats, confidence_level: float) -> Heterogeneity:
-    """Return the results for values with known sampling variances (Viechtbauer 2005)."""
-    tau2 = reml(y, v)
-    weight, fixed = 1.0 / (v + tau2), 1.0 / v
-    mean = float(weight @ y / weight.sum())
-    error = np.sqrt(weight @ (y - mean) ** 2 / ((y.size - 1) * weight.sum()))
-    typical = (y.size - 1) * fixed.sum() / (fixed @ sum_of_others(fixed))
-    return Heterogeneity(
-        min(float(np.sqrt(tau2)), LARGEST_TAU),
-        *reml_limits(y, v, confidence_level),
-        mean,
-        float(error),
-        float(tau2 / (tau2 + typical)),
-        _cochran_q(y, fixed),
-    )
 
 
 def tau(variances: Variances) -> float:
@@ -257,9 +214,7 @@ def may_be_smallest(spreads: Spreads, n: Ints, confidence_level: float) -> NDArr
     tail = -np.expm1(np.log(confidence_level) / (n.sum() - 1))
     deviate = normal_quantile(min(float(tail), 0.5))
     low, high = spreads.limits(deviate)
-    last = min(_MOST_OTHERS, high.size) - 1
-    others = np.flatnonzero(high <= np.partition(high, last)[last])
-    others = others[np.argsort(high[others], kind="stable")][:_MOST_OTHERS]
+    others = np.argsort(high, kind="stable")[:_MOST_OTHERS]
     of_others = (high - highest)[others]
     found = np.ones(lowest.size, np.bool_)
     # Only these groups can be ruled out, because either distance is at most the reach.
@@ -313,7 +268,7 @@ def shrunken_aucs(variances: Variances, confidence_level: float) -> Floats:
     place = numbered(auc, variance)
     example, n = examples_of(place), np.bincount(place).astype(np.float64)
     auc, variance = auc[example], variance[example]
-    estimate, reliability, *_ = empirical_bayes(auc, variance, n)
+    estimate, reliability = empirical_bayes(auc, variance, n)
     low, high = posterior_limits(auc, variance, confidence_level, n)
     # At a low confidence level, the estimate can be outside of the limits.
     low, high = np.minimum(low, estimate), np.maximum(high, estimate)
@@ -329,29 +284,21 @@ def _without_variation(variances: Variances) -> Floats:
     return np.where(variances.delong == 0.0, ratio(auc * (1.0 - auc), n_pairs), 0.0)
 
 
-class EmpiricalBayes(NamedTuple):
-    """Estimates of the true values, the weights of the observed values, and the model's mean."""
-
-    estimate: Floats
-    reliability: Floats
-    mean: float
-    tau2: float
-
-
 def empirical_bayes(
     values: ArrayLike, variances: ArrayLike, n: Floats | float = 1.0
-) -> EmpiricalBayes:
+) -> tuple[Floats, Floats]:
     """Estimate the true values of at least four groups; each value is that of `n` groups.
 
     By Morris (1983): with k groups, ``w = 1 / (v + tau2)`` and the weighted mean m, the weight of m
     is ``b = (k - 3) / (k - 1) v w``. The first factor makes b unbiased if all variances are equal.
+    The second result is the weight of each value, 1 - b.
     """
     y, v = np.asarray(values, np.float64), np.asarray(variances, np.float64)
     tau2 = min(reml(y, v, n), LARGEST_TAU**2)
     k, weight = np.broadcast_to(n, y.shape).sum(), 1.0 / (v + tau2)
-    mean = float((n * weight * y).sum() / (n * weight).sum())
+    mean = (n * weight * y).sum() / (n * weight).sum()
     of_mean = (k - 3) / (k - 1) * v * weight
-    return EmpiricalBayes(y - of_mean * (y - mean), 1.0 - of_mean, mean, tau2)
+    return y - of_mean * (y - mean), 1.0 - of_mean
 
 
 def posterior_limits(

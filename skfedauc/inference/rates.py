@@ -40,7 +40,7 @@ from skfedauc.inference.differences import (
     largest_of_pairs,
     reach_of_difference,
 )
-from skfedauc.inference.limits import Spreads
+from skfedauc.inference.intervals import Spreads
 from skfedauc.inference.quantiles import normal_quantile
 
 Numbers = NDArray[np.intp]
@@ -313,20 +313,6 @@ class Shares(NamedTuple):
         found[known] /= stdtrit(self.n_rows[known] - 1.0, tail[known])
         return found
 
-    def tail_of(self, standardized: Floats) -> Floats:
-        """Return the tail probability whose limits are this many standard errors away.
-
-        Standard errors come from `effective`; bisection inverts the limits.
-        """
-        from scipy.special import ndtri
-
-        low, high = np.full(self.share.shape, -690.0), np.full(self.share.shape, np.log(0.5))
-        for _ in range(50):
-            middle = (low + high) / 2.0
-            is_inside = -ndtri(np.exp(middle)) * self._stretch(np.exp(middle)) > standardized
-            low, high = np.where(is_inside, middle, low), np.where(is_inside, high, middle)
-        return np.where(np.isinf(standardized), 0.0, np.exp(high))
-
     def variance(self, share: Floats) -> Floats:
         """Return the variances if the true shares are `share`; 0 without rows."""
         return divided(share * (1.0 - share), self.effective, 0.0)
@@ -347,6 +333,22 @@ class ClusterSums:
     squares: Floats
     n_groups: int
     n_clusters: int
+
+    @classmethod
+    def of(
+        cls,
+        unit: Numbers,
+        columns: tuple[Floats, Floats, Floats],
+        group: Numbers,
+        cluster: Numbers,
+        n_groups: int,
+        n_clusters: int,
+    ) -> ClusterSums:
+        """Sum events, weights and squared weights of rows or cells with these units."""
+        events, weight, squares = (
+            np.bincount(unit, column, group.size).astype(np.float64) for column in columns
+        )
+        return cls(group, cluster, events, weight, squares, n_groups, n_clusters)
 
     def _by_group(self, values: Floats) -> Floats:
         return np.bincount(self.group, values, self.n_groups).astype(np.float64)

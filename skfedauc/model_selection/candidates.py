@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from skfedauc import _input, _words
-from skfedauc.inference.limits import check_confidence_level
+from skfedauc.inference.intervals import check_confidence_level
 from skfedauc.report import STATISTICS
 
 if TYPE_CHECKING:
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-# Below this number of splits the corrected test has little power.
-_FEW_SPLITS = 20
 # Largest probable number of splits without repetition; more splits are probably repeated folds.
 _MOST_FOLDS = 10
 
@@ -50,8 +48,8 @@ def compare_candidates(
         Score name, which is a key of ``scoring``; "score" for a search with a single score.
     test_fraction : float, default=None
         Share of the rows in the test set of each split, between 0 and 1. None computes it from
-        ``search.cv``, if this is a number of folds, one of scikit-learn's K-fold or shuffle
-        splitters (also repeated), `LeaveOneGroupOut` or `WithinGroupStratifiedKFold`.
+        ``search.cv``, if this is a number of folds, one of scikit-learn's K-fold splitters (also
+        repeated), `LeaveOneGroupOut` or `WithinGroupStratifiedKFold`.
     confidence_level : float, default=0.95
         Candidates are tied with the best, or with `margin` not inferior to it, by their adjusted p
         value and the error rate ``1 - confidence_level``.
@@ -66,9 +64,7 @@ def compare_candidates(
         in ``cv_results_``. The columns are the mean score (with score name), its
         `difference` from the best, the `standard_error` of the difference, `pvalue` (two-sided;
         one-sided with `margin`), `pvalue_adjusted`, `tied` (with `margin`: `not_inferior`), and the
-        parameters. Candidates with a score that is not finite are left out. ``attrs`` holds
-        "n_splits", "test_fraction", "adjustment" and "hint", which is about few splits and left out
-        candidates.
+        parameters. Candidates with a score that is not finite are left out.
 
     Raises
     ------
@@ -95,8 +91,7 @@ def compare_candidates(
 
     References
     ----------
-    .. [1] Nadeau, C. and Bengio, Y. (2003). Inference for the generalization error. Machine
-       Learning 52(3). https://doi.org/10.1023/A:1024068626366
+    .. [1] Nadeau and Bengio (2003). Machine Learning 52(3). https://doi.org/10.1023/A:1024068626366
 
     Examples
     --------
@@ -121,29 +116,14 @@ def compare_candidates(
 
     margin = _check_margin(margin)
     results = results_of(search)
-    scores = _split_scores(results, score)
-    n_splits = scores.shape[1]
-    if test_fraction is not None:
-        test_fraction = _input.check_share(test_fraction, "test_fraction")
-    else:
+    n_splits = _split_scores(results, score).shape[1]
+    if test_fraction is None:
         test_fraction = _test_fraction_of(search, n_splits)
-    compared = _compared_with_best(
-        results, score, test_fraction, check_confidence_level(confidence_level), margin
-    )
-    kept = compared.index
-    adjusted_over = f"{math.comb(len(kept), 2)} pairs of candidates"
-    if margin is not None:
-        adjusted_over = _words.counted(max(len(kept) - 1, 1), "comparison")
-    parameters = list(results["params"])
-    parameters = [parameters[i] for i in kept]
-    report = pd.concat([compared, pd.DataFrame(parameters, index=kept)], axis=1)
-    report.attrs.update(
-        n_splits=n_splits,
-        test_fraction=test_fraction,
-        adjustment=f"Bonferroni over {adjusted_over}",
-        hint=_hint(n_splits, len(scores) - len(kept), len(scores)),
-    )
-    return report
+    test_fraction = _input.check_share(test_fraction, "test_fraction")
+    confidence_level = check_confidence_level(confidence_level)
+    compared = _compared_with_best(results, score, test_fraction, confidence_level, margin)
+    parameters = [results["params"][i] for i in compared.index]
+    return pd.concat([compared, pd.DataFrame(parameters, index=compared.index)], axis=1)
 
 
 def _compared_with_best(
@@ -281,42 +261,11 @@ def _test_fraction_of(search: Any, n_splits: int) -> float:
             return 1 / n_splits
         if kind in ("RepeatedKFold", "RepeatedStratifiedKFold"):
             return float(cv.n_repeats / n_splits)
-        if kind in ("ShuffleSplit", "StratifiedShuffleSplit"):
-            fraction = _shuffled_fraction(cv.test_size, cv.train_size)
-            if fraction is not None:
-                return fraction
     raise ValueError(
         f"the share of the rows in each test set of cv={kind} is not known: pass "
         "test_fraction=, the mean size of the test sets divided by the mean size of test and "
         "training set together."
     )
-
-
-def _shuffled_fraction(test_size: Any, train_size: Any) -> float | None:
-    """Return the share of test rows; None for a share that depends on the row count."""
-    if test_size is None and train_size is None:
-        return 0.1  # the default `test_size` of scikit-learn
-    is_count = [isinstance(size, int | np.integer) for size in (test_size, train_size)]
-    if test_size is not None and train_size is not None:
-        return float(test_size / (test_size + train_size)) if is_count[0] == is_count[1] else None
-    if any(is_count):
-        return None
-    return 1.0 - float(train_size) if test_size is None else float(test_size)
-
-
-def _hint(n_splits: int, n_failed: int, n_candidates: int) -> str:
-    hints = []
-    if n_failed:
-        hints.append(
-            f"{n_failed} of {n_candidates} candidates are left out, because one of their scores is "
-            "NaN or infinite."
-        )
-    if n_splits < _FEW_SPLITS:
-        hints.append(
-            f"with {n_splits} splits the test has little power: repeat the folds, for instance by "
-            "cv=RepeatedStratifiedKFold(n_splits=5, n_repeats=10)."
-        )
-    return " ".join(hints)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -414,16 +363,13 @@ class SelectWithinGap(_RefitRule):
     >>> import pandas as pd
     >>> from sklearn.linear_model import LogisticRegression
     >>> from sklearn.model_selection import GridSearchCV
-    >>> from skfedauc import (
-    ...     SelectWithinGap, WithinGroupStratifiedKFold, group_auc_scoring
-    ... )
+    >>> from skfedauc import SelectWithinGap, group_auc_scoring
     >>> rng = np.random.default_rng(0)
     >>> X = pd.DataFrame({"dose": rng.normal(size=400), "site": [1, 2] * 200})
     >>> y = X["dose"] + rng.normal(size=400) > 0
     >>> search = GridSearchCV(
     ...     LogisticRegression(),
     ...     {"C": [0.001, 1.0]},
-    ...     cv=WithinGroupStratifiedKFold(5, groups="site"),
     ...     scoring=group_auc_scoring(["pooled", "neg_difference"], groups="site"),
     ...     refit=SelectWithinGap("pooled", gap="difference", at_most=0.2),
     ... ).fit(X, y)
@@ -499,11 +445,10 @@ class SelectSimplest(_RefitRule):
     Notes
     -----
     Like the one-standard-error rule, it prefers a simpler model whose score is not detectably
-    lower, by the test of `compare_candidates`. Among equally simple candidates, the best score
-    wins. With few splits, the test has little power: the rule may select a somewhat worse
-    candidate, or, with ``margin``, a needlessly complex one. Repeat the folds. To
-    test the worst group of the selected model, use `GroupAUC.test_margin` with other rows, because
-    the score "worst" of a fold is on average too low.
+    lower. Among equally simple candidates, the best score wins. With few splits, the rule may
+    select a somewhat worse candidate, or, with ``margin``, a needlessly complex one: repeat the
+    folds. To test the worst group of the selected model, use `GroupAUC.test_margin` with other
+    rows, because the score "worst" of a fold is on average too low.
 
     Examples
     --------
@@ -520,12 +465,6 @@ class SelectSimplest(_RefitRule):
     ...     refit=SelectSimplest("score", simplest="C", test_fraction=0.2),
     ... ).fit(X, y)
     >>> search.best_params_
-    {'C': 0.0001}
-
-    Select the simplest candidate that the test shows to be worse than the best by less than .1:
-
-    >>> rule = SelectSimplest("score", simplest="C", test_fraction=0.2, margin=0.1)
-    >>> search.cv_results_["params"][rule(search.cv_results_)]
     {'C': 0.0001}
     """
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Number
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -17,8 +16,12 @@ from sklearn.utils import get_tags
 from skfedauc import _input, _sklearn, _words
 from skfedauc.counts import ScoreCounts, left_out
 from skfedauc.counts.score_counts import counts_of_rows, select_groups, with_n_missing
-from skfedauc.inference import intervals, limits
-from skfedauc.model_selection.splitter import SplitsByGroups, WithinGroupStratifiedKFold
+from skfedauc.inference import intervals
+from skfedauc.model_selection.splitter import (
+    SplitsByGroups,
+    WithinGroupStratifiedKFold,
+    with_warning,
+)
 from skfedauc.pairs import GroupPairs
 from skfedauc.report import (
     AVERAGES,
@@ -73,43 +76,28 @@ class GroupAUCCrossValidation:
 
     Attributes
     ----------
-    counts : ScoreCounts
-        Score counts of all folds, with group labels ``(fold, label)``.
-    n_folds : int
-    undefined : {"skip", "ignore", "raise"} or float
-        Treatment of groups that lack a class in averages and gaps.
+    folds : list of GroupAUC
+        Each fold's report.
     estimators : list of estimators or None
         The fitted estimator of each fold, or None.
-    indices : dict of str to list of ndarray, or None
-        The row numbers of the "train" and "test" set of each fold, or None.
     """
 
     def __init__(
         self,
-        counts: ScoreCounts,
-        n_folds: int,
+        counts: Sequence[ScoreCounts],
         undefined: Undefined,
-        estimators: list[Any] | None,
-        rows_repeat: bool,
-        indices: dict[str, list[NDArray[np.intp]]] | None = None,
-        n_missing: list[int] | None = None,
+        *,
+        estimators: list[Any] | None = None,
+        rows_repeat: bool = False,
         remedy: str = FOLDS_REMEDY,
     ) -> None:
-        self._n_missing = n_missing or [0] * n_folds
+        self._counts = counts
+        self._undefined = undefined
         self._rows_repeat = rows_repeat
-        self._remedy = remedy
-        self.indices = indices
-        self.counts = counts
-        self.n_folds = n_folds
-        self.undefined = undefined
         self.estimators = estimators
-
-    @functools.cached_property
-    def folds(self) -> list[GroupAUC]:
-        """Each fold's report."""
-        return [
-            GroupAUC(part, undefined=UndefinedPolicy(self.undefined, remedy=self._remedy))
-            for part in self._fold_counts
+        self.folds = [
+            GroupAUC(of_fold, undefined=UndefinedPolicy(undefined, remedy=remedy))
+            for of_fold in counts
         ]
 
     @functools.cached_property
@@ -157,27 +145,12 @@ class GroupAUCCrossValidation:
 
         References
         ----------
-        .. [1] LeDell, E., Petersen, M. and van der Laan, M. (2015). Computationally efficient
-           confidence intervals for cross-validated area under the ROC curve estimates.
-           Electronic Journal of Statistics 9(1). https://doi.org/10.1214/15-EJS1035
-
-        Examples
-        --------
-        >>> import pandas as pd
-        >>> from sklearn.linear_model import LogisticRegression
-        >>> from skfedauc import cross_validate_group_auc
-        >>> from skfedauc.datasets import make_group_scores
-        >>> devices = make_group_scores("identical", 50, 50, random_state=0)
-        >>> X = pd.DataFrame({"x": devices.y_score, "device": devices.groups})
-        >>> result = cross_validate_group_auc(
-        ...     LogisticRegression(), X[["x"]], devices.y_true, groups=X["device"]
-        ... )
-        >>> result.confidence_intervals().index.tolist()
-        ['pooled', 'macro', 'samples', 'positives', 'negatives', 'within']
+        .. [1] LeDell, Petersen and van der Laan (2015). Electronic Journal of Statistics 9(1).
+           https://doi.org/10.1214/15-EJS1035
         """
         import pandas as pd
 
-        confidence_level = limits.check_confidence_level(confidence_level)
+        confidence_level = intervals.check_confidence_level(confidence_level)
         hint = " A mean over folds has no other."
         way = _input.check_option("method", method, ("logit", "delong"), hint)
         estimates_of(self.over_folds).pairs.check_no_repeated_rows()
@@ -197,8 +170,8 @@ class GroupAUCCrossValidation:
     @functools.cached_property
     def within_folds(self) -> GroupAUC:
         """Report over the pairs within folds, with scores of one model."""
-        pairs = GroupPairs(self.over_folds.counts, self._fold_counts, rows_repeat=self._rows_repeat)
-        return GroupAUC(pairs, undefined=self.undefined)
+        pairs = GroupPairs(self.over_folds.counts, self._counts, rows_repeat=self._rows_repeat)
+        return GroupAUC(pairs, undefined=self._undefined)
 
     @functools.cached_property
     def over_folds(self) -> GroupAUC:
@@ -209,41 +182,34 @@ class GroupAUCCrossValidation:
         `confidence_intervals` and `within_folds`. It refuses ``method="exact"``, because each model
         depends on the rows that the others scored; ``GroupAUC(result.over_folds.counts)`` does not.
         """
-        pairs = GroupPairs(
-            self.counts.regroup(itemgetter(1)), rows_repeat=self._rows_repeat, is_over_folds=True
-        )
-        return GroupAUC(pairs, undefined=self.undefined)
+        counts = ScoreCounts.merge(self._counts)
+        pairs = GroupPairs(counts, rows_repeat=self._rows_repeat, is_over_folds=True)
+        return GroupAUC(pairs, undefined=self._undefined)
 
     @functools.cached_property
     def fold_effect(self) -> FoldEffect:
         """Effect of comparing scores across folds on the pooled AUC."""
-        by_fold = GroupAUC(self.counts.regroup(itemgetter(0)), undefined="ignore")
+        folds = [
+            counts.regroup(dict.fromkeys(counts.groups or (), fold))
+            for fold, counts in enumerate(self._counts)
+        ]
+        by_fold = GroupAUC(ScoreCounts.merge(folds), undefined="ignore")
         within, cross, share_within = by_fold.decomposition()
         return FoldEffect(by_fold.pooled, within, cross, share_within, by_fold.pooled - within)
-
-    @functools.cached_property
-    def _fold_counts(self) -> list[ScoreCounts]:
-        folds = np.array([fold for fold, _ in self.counts.groups or ()])
-        return [
-            with_n_missing(
-                select_groups(self.counts, np.flatnonzero(folds == fold)), n_missing
-            ).regroup(itemgetter(1))
-            for fold, n_missing in enumerate(self._n_missing)
-        ]
 
     def __repr__(self) -> str:
         effect = self.fold_effect
         return (
-            f"GroupAUCCrossValidation of {_words.counted(self.n_folds, 'fold')}, "
+            f"GroupAUCCrossValidation of {_words.counted(len(self.folds), 'fold')}, "
             f"{_words.counted(self.over_folds.n_groups, 'group')}"
-            f"{left_out(self.counts.n_missing)}\n"
+            f"{left_out(self.over_folds.counts.n_missing)}\n"
             f"  pairs of the same fold   {effect.within:.4f}\n"
             f"  all pairs                {effect.over_folds:.4f}"
         )
 
 
 def _interval_of_mean(
-    folds: list[GroupEstimates], name: str, confidence_level: float, way: limits.Method
+    folds: list[GroupEstimates], name: str, confidence_level: float, way: intervals.Method
 ) -> intervals.Interval:
     """Return the interval of the mean over folds of the pooled AUC or an average (fixed groups)."""
     if name == "pooled":
@@ -270,13 +236,9 @@ def cross_validate_group_auc(
     pos_label: Any = None,
     response_method: str | tuple[str, ...] | None = None,
     n_jobs: int | None = None,
-    verbose: int = 0,
-    pre_dispatch: int | str = "2*n_jobs",
     undefined: Undefined = "skip",
     missing: _input.Missing = "raise",
     return_estimator: bool = False,
-    return_indices: bool = False,
-    error_score: float | Literal["raise"] = "raise",
 ) -> GroupAUCCrossValidation:
     """Cross-validate an estimator, and report AUCs over groups and folds.
 
@@ -313,22 +275,13 @@ def cross_validate_group_auc(
     n_jobs : int, default=None
         Number of workers. None means 1 unless in a `joblib.parallel_config` context; -1 means all
         processors.
-    verbose : int, default=0
-        Verbosity, as in `cross_validate`; with 3 or more, it shows the pooled AUC of each fold.
-    pre_dispatch : int or str, default="2*n_jobs"
-        Number of folds that joblib dispatches at a time, see `cross_validate`.
     undefined : {"skip", "ignore", "raise"} or float, default="skip"
-        Treatment of groups that lack a class; see `GroupAUC`.
+        How to treat groups that lack a class; see `GroupAUC`.
     missing : {"raise", "drop", "group"}, default="raise"
-        Treatment of rows without a group label; see `ScoreCounts.from_predictions`. Models are
+        How to treat rows without a group label; see `ScoreCounts.from_predictions`. Models are
         trained on these rows; "drop" leaves them out of the AUCs.
     return_estimator : bool, default=False
         Whether to return the fitted estimators.
-    return_indices : bool, default=False
-        Whether to return the row numbers of each fold.
-    error_score : "raise" or NaN, default="raise"
-        What happens if a fit or the scores of a fold fail. NaN warns, and makes the statistics of
-        the fold NaN.
 
     Returns
     -------
@@ -338,10 +291,8 @@ def cross_validate_group_auc(
 
     Raises
     ------
-    ValueError, TypeError
-        If an argument is not as described. The message gives the remedy.
     Exception
-        If a fold fails and `error_score` is "raise".
+        If an argument is not as described, or a fold fails.
 
     See Also
     --------
@@ -389,18 +340,11 @@ def cross_validate_group_auc(
         )
     check_response_method(response_method)
     _sklearn.refuse_without_scores(estimator, response_method)
-    is_nan = _input.is_number(error_score) and np.isnan(float(error_score))
-    if not is_nan and not (isinstance(error_score, str) and error_score == "raise"):
-        raise ValueError(
-            f"error_score must be 'raise' or numpy.nan; got {_words.shortened(error_score)}. "
-            "A fold has score counts, which no number can replace."
-        )
     if params is not None and not isinstance(params, Mapping):
         raise TypeError(f"params must be a mapping; got {_words.described(params)}.")
     fit_params = dict(params or {})
     n_jobs = _input.check_n_jobs(n_jobs)
     return_estimator = _input.check_flag(return_estimator, "return_estimator")
-    return_indices = _input.check_flag(return_indices, "return_indices")
     rows = Rows(target, codes, weights, fit_params, pos_label, response_method)
     splitter = _splitter(cv, target)
     splits = _splits(splitter, X, target, codes, label_of, undefined != "skip")
@@ -411,33 +355,17 @@ def cross_validate_group_auc(
         scoring=FittedOnRows.count,
         cv=splits,
         n_jobs=n_jobs,
-        verbose=verbose,
-        pre_dispatch=pre_dispatch,
         return_estimator=return_estimator,
-        error_score=error_score,
+        error_score="raise",
     )
-    counted: dict[int, ScoreCounts] = {
-        fold: counts.counts
-        for fold, counts in enumerate(done["test_score"])
-        if isinstance(counts, FoldCounts)
-    }
-    if not counted:
-        raise ValueError("no fold could be scored; pass error_score='raise' to see why.")
-    parts = [
-        counts.regroup({code: (fold, label_of[code]) for code in counts.groups or ()})
-        for fold, counts in counted.items()
-    ]
-    train, test = ([split[i] for split in splits] for i in (0, 1))
-    tested = np.concatenate([np.arange(target.size)[test[fold]] for fold in counted])
+    by_code = [found.counts for found in done["test_score"]]
+    tested = np.concatenate([np.arange(target.size)[test] for _, test in splits])
     return GroupAUCCrossValidation(
-        ScoreCounts.merge(parts),
-        len(splits),
+        [of.regroup({code: label_of[code] for code in of.groups or ()}) for of in by_code],
         undefined,
-        [fitted.estimator for fitted in done["estimator"]] if return_estimator else None,
-        np.unique(tested).size < tested.size,
-        {"train": train, "test": test} if return_indices else None,
-        [counted[k].n_missing if k in counted else 0 for k in range(len(splits))],
-        _FEWER_FOLDS if isinstance(splitter, SplitsByGroups) else FOLDS_REMEDY,
+        estimators=[fitted.estimator for fitted in done["estimator"]] if return_estimator else None,
+        rows_repeat=np.unique(tested).size < tested.size,
+        remedy=_FEWER_FOLDS if isinstance(splitter, SplitsByGroups) else FOLDS_REMEDY,
     )
 
 
@@ -467,7 +395,7 @@ def _splits(
 ) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
     wanted = {"groups": codes} if _sklearn.wants_groups(splitter) else {}
     if isinstance(splitter, SplitsByGroups):
-        splitter = splitter.with_warning(label_of if wanted else None, is_quiet)
+        splitter = with_warning(splitter, label_of if wanted else None, is_quiet=is_quiet)
     splits = list(splitter.split(X, y, **wanted))
     if not splits:
         raise ValueError("cv gave no folds.")
@@ -543,7 +471,3 @@ class FoldCounts(Number):
         self.counts = counts
 
     __hash__ = object.__hash__
-
-    def __format__(self, spec: str) -> str:
-        """Format the pooled AUC, for the output of ``verbose``."""
-        return format(GroupAUC(self.counts, undefined="ignore").pooled, spec)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,31 +37,21 @@ class SplitsByGroups(_sklearn.GroupsConsumerMixin):
         request.split.add_request(param="groups", alias=False)
         return request
 
-    def with_warning(self, label_of: Sequence[Any] | None, is_quiet: bool) -> Self:
-        """Return a copy of the splitter with other options for the warning about small groups.
-
-        Parameters
-        ----------
-        label_of : sequence of labels or None
-            Group labels for a `split` by group numbers.
-        is_quiet : bool
-            Whether to suppress the warning.
-
-        Returns
-        -------
-        splitter
-            The copy.
-        """
-        copied = copy.copy(self)
-        copied._label_of, copied._is_quiet = label_of, is_quiet  # noqa: SLF001  # of this class
-        return copied
-
     def __repr__(self) -> str:
         if not _input.is_series(self.groups):
             return str(super().__repr__())
         shown = copy.copy(self)
         shown.groups = _Labels(self.groups)
         return str(super(SplitsByGroups, shown).__repr__())
+
+
+def with_warning(
+    splitter: SplitsByGroups, label_of: Sequence[Any] | None, *, is_quiet: bool
+) -> Any:
+    """Return a copy whose warning about small groups has the labels of group numbers, or none."""
+    copied = copy.copy(splitter)
+    copied._label_of, copied._is_quiet = label_of, is_quiet  # noqa: SLF001
+    return copied
 
 
 class _Labels:
@@ -82,7 +72,8 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
     """K-fold splitter that stratifies by group and class.
 
     Each fold gets an equal share of the positives and the negatives in every group, so a group
-    with at least `n_splits` rows in each class has an AUC in all folds.
+    with at least `n_splits` rows in each class has an AUC in all folds. Between two folds, the
+    numbers of rows differ by at most one: by group and class, by class, and in total.
 
     Rows in one group are in both the training and the test sets. To test on unseen groups, use
     scikit-learn's `LeaveOneGroupOut` or `GroupKFold`.
@@ -110,11 +101,6 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
     cross_validate_group_auc : Report of the test rows in all folds.
     sklearn.model_selection.StratifiedKFold : Stratify by class only.
     sklearn.model_selection.StratifiedGroupKFold : Keep each group in one fold.
-
-    Notes
-    -----
-    Between two folds, the numbers of rows differ by at most one: by group and class, by class, and
-    in total.
 
     Examples
     --------
@@ -203,8 +189,7 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
         Warns
         -----
         UserWarning
-            If groups have several classes, but fewer than `n_splits` rows in one class. Groups of
-            one class never have an AUC.
+            If groups of several classes have fewer than `n_splits` rows in one class.
         """
         fold = self._folds(X, y, groups)
         for number in range(self.n_splits):
@@ -330,14 +315,8 @@ class RepeatedWithinGroupStratifiedKFold(SplitsByGroups, _sklearn.RepeatedSplits
     >>> y = np.array([0, 0, 1, 1, 0, 0, 1, 1])
     >>> site = np.array(["a", "a", "a", "a", "b", "b", "b", "b"])
     >>> folds = RepeatedWithinGroupStratifiedKFold(n_splits=2, n_repeats=2, random_state=0)
-    >>> folds.get_n_splits()
-    4
-    >>> for train, test in folds.split(np.zeros((8, 1)), y, groups=site):
-    ...     print(sorted(zip(site[test].tolist(), y[test].tolist())))
-    [('a', 0), ('a', 1), ('b', 0), ('b', 1)]
-    [('a', 0), ('a', 1), ('b', 0), ('b', 1)]
-    [('a', 0), ('a', 1), ('b', 0), ('b', 1)]
-    [('a', 0), ('a', 1), ('b', 0), ('b', 1)]
+    >>> [y[test].tolist() for train, test in folds.split(np.zeros((8, 1)), y, groups=site)]
+    [[0, 1, 0, 1], [0, 1, 0, 1], [0, 1, 0, 1], [0, 1, 0, 1]]
     """
 
     def __init__(
@@ -370,9 +349,9 @@ class RepeatedWithinGroupStratifiedKFold(SplitsByGroups, _sklearn.RepeatedSplits
         Parameters
         ----------
         X : array-like, shape (n_rows, n_features)
-            Data with the group columns of the splitter, or with the index of its Series.
-        y, groups : array-like, default=None
             As in `WithinGroupStratifiedKFold.split`, whose warnings come once for all repetitions.
+        y, groups : array-like, default=None
+            As in `WithinGroupStratifiedKFold.split`.
 
         Yields
         ------
@@ -382,5 +361,5 @@ class RepeatedWithinGroupStratifiedKFold(SplitsByGroups, _sklearn.RepeatedSplits
         random = _input.check_random_state(self.random_state)
         for repeat in range(self.n_repeats):
             folds = self.cv(random_state=random, shuffle=True, **self.cvargs)
-            folds = folds.with_warning(self._label_of, self._is_quiet or repeat > 0)
+            folds = with_warning(folds, self._label_of, is_quiet=self._is_quiet or repeat > 0)
             yield from folds.split(X, y, groups)

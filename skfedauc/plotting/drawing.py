@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from skfedauc import _input, _words
 from skfedauc.counts import left_out
-from skfedauc.inference.limits import Method
+from skfedauc.inference.intervals import Method
 from skfedauc.measures import Measure
 from skfedauc.report import GroupAUC, MulticlassGroupAUC, StatisticName, Undefined, estimates_of
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc import _input, _words
-from skfedauc.inference.limits import Method
+from skfedauc.inference.intervals import Method
 from skfedauc.inference.ranking import LEAST_GROUPS
 from skfedauc.measures import Measure
 from skfedauc.plotting import drawing

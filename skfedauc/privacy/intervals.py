@@ -46,7 +46,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc._words import counted
-from skfedauc.inference.limits import AUCSpread
+from skfedauc.inference.intervals import AUCSpread
 from skfedauc.inference.quantiles import normal_quantile
 from skfedauc.privacy.state import State
 

@@ -1,10 +1,9 @@
 """Discrete Laplace noise from OpenDP.
 
 The discrete Laplace, or two-sided geometric, distribution [2]_ with the scale s has the
-probabilities ``(1 - a) / (1 + a) * a**abs(x)`` at the integers x, with ``a = exp(-1 / s)``. The
-mean is 0, and the variance is ``2 a / (1 - a)**2``. A person with at most k rows changes the
-numbers of rows in disjoint categories by a total of at most k. Independent noise of the scale
-``k / epsilon`` on each number then gives epsilon-differential privacy [1]_.
+probabilities ``(1 - a) / (1 + a) * a**abs(x)`` at the integers x, with ``a = exp(-1 / s)``. A
+person with at most k rows changes the numbers of rows in disjoint categories by at most k in total,
+so that independent noise of the scale ``k / epsilon`` gives epsilon-differential privacy [1]_.
 
 References
 ----------
@@ -42,13 +41,9 @@ def variance_of(scale: float) -> float:
 def with_noise(
     counts: NDArray[np.int64], epsilon: float, rows_per_person: int
 ) -> NDArray[np.int64]:
-    """Return counts with independent discrete Laplace noise from OpenDP.
+    """Return counts of disjoint categories with independent discrete Laplace noise from OpenDP.
 
-    OpenDP draws the noise from the random numbers of the operating system, without floating-point
-    arithmetic. There is no seed.
-
-    Epsilon holds if the categories do not overlap, and one person's rows change the counts by at
-    most `rows_per_person` in total.
+    It draws from the random numbers of the operating system, without floating-point arithmetic.
     """
     dp = _opendp()
     space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
@@ -73,9 +68,8 @@ def _opendp() -> Any:
     found = version("opendp")
     if tuple(map(int, re.findall(r"\d+", found)[:3])) < _LEAST_OPENDP:
         raise ImportError(
-            f"OpenDP {found} draws noise of another distribution for some scales, such as 3, so "
-            "that epsilon does not hold. Upgrade it by: pip install --upgrade "
-            '"skfedauc[privacy]"'
+            f"OpenDP {found} draws noise of another distribution for some scales, so that epsilon "
+            'does not hold. Upgrade it by: pip install --upgrade "skfedauc[privacy]"'
         )
     # OpenDP requires this call for mechanisms without a vetted proof.
     dp.enable_features("contrib")

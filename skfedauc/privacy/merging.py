@@ -35,18 +35,21 @@ def drawn_state(
     grid = Grid(bins, groups)
     epsilon = _input.check_number(epsilon, "epsilon", above=0)
     rows_per_person = _input.check_whole_number(rows_per_person, "rows_per_person")
-    given = f"epsilon={epsilon:g} with rows_per_person={rows_per_person}"
-    if rows_per_person / epsilon > MOST_SCALE:
+    if not 1.0 / MOST_SCALE <= epsilon / rows_per_person <= MOST_EPSILON:
         raise ValueError(
-            f"{given} gives noise of more than {MOST_SCALE:g} rows; pass a larger epsilon."
-        )
-    if epsilon / rows_per_person > MOST_EPSILON:
-        raise ValueError(
-            f"{given} leaves practically all counts without noise; pass an epsilon of at most "
-            f"{MOST_EPSILON:g} per row. Exact counts for a recipient who may see single rows are "
+            f"epsilon must be from {1.0 / MOST_SCALE:g} to {MOST_EPSILON:g} per row, beyond which "
+            f"practically no count has noise; got {epsilon:g} with "
+            f"rows_per_person={rows_per_person}. For a recipient who may see single rows, send "
             "ScoreCounts."
         )
-    label = _agreed_label(pos_label, counts)
+    (label,) = _input.Classes.of([pos_label], None).seen
+    if pos_label is None or label != label:
+        raise ValueError(
+            f"pos_label must be the positive label that all sites agree on, such as 1; got "
+            f"{shortened(pos_label)}."
+        )
+    # It must not depend on the rows: counts without rows may have no positive label.
+    _input.Classes.merged([view_of(counts).classes, _input.Classes((), label)])
     identifier = new_source(source).identifier
     exact = counts.to_vector(bins, groups)  # refuses counts for which epsilon would not hold
     negatives, positives = with_noise(
@@ -55,27 +58,6 @@ def drawn_state(
     released = () if grid.labels is None else tuple(grid.labels.tolist())
     release = Release(identifier, source, epsilon, rows_per_person, released)
     return State(negatives, positives, grid.labels, bins, (release,), counts.group_names, label)
-
-
-def _agreed_label(pos_label: Any, counts: ScoreCounts) -> Any:
-    """Return the agreed positive label, which must not depend on the rows.
-
-    Counts without rows have no positive label unless the user named one.
-    """
-    (label,) = _input.Classes.of([pos_label], None).seen
-    found = view_of(counts).classes.pos_label
-    if pos_label is None or label != label:
-        raise ValueError(
-            f"pos_label must be the positive label that all sites agree on, such as 1; got "
-            f"{shortened(pos_label)}."
-        )
-    if found not in (None, label):
-        raise ValueError(
-            f"pos_label={shortened(pos_label)} is not the positive label of these counts, "
-            f"{shortened(found)}. Pass the label that all sites agree on, and count the "
-            "rows with it."
-        )
-    return label
 
 
 def exact_state(counts: ScoreCounts, bins: Bins, name: str) -> State:

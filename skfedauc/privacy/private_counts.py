@@ -15,7 +15,7 @@ from skfedauc.counts import Bins, ScoreCounts
 from skfedauc.counts.bins import Immutable
 from skfedauc.counts.parquet import OtherFileError, check_bytes, read_file
 from skfedauc.counts.state import Source
-from skfedauc.inference.limits import check_confidence_level
+from skfedauc.inference.intervals import check_confidence_level
 from skfedauc.privacy.intervals import interval_table
 from skfedauc.privacy.merging import drawn_state, exact_state, merged
 from skfedauc.privacy.state import Release, State, content_of, read_content
@@ -51,7 +51,7 @@ class PrivateCounts(Immutable):
     exact_groups : tuple
         Sorted labels of groups with exact counts.
     epsilon : float
-        Largest epsilon, which holds for each person who has rows in one release only.
+        Largest epsilon, for persons with rows in one release only.
     variance : float64 array, shape (n_groups,)
         Variance of the noise of each count by group.
 
@@ -85,18 +85,13 @@ class PrivateCounts(Immutable):
     Examples
     --------
     >>> from skfedauc import Bins, ScoreCounts
-    >>> from skfedauc.datasets import make_group_scores
     >>> from skfedauc.privacy import PrivateCounts
-    >>> rows = make_group_scores("identical", 2_000, 6_000, random_state=0)
-    >>> counts = ScoreCounts.from_predictions(rows.y_true, rows.y_score, groups=rows.groups)
-    >>> bins = Bins.at([i / 8 for i in range(-16, 25)])
-    >>> agreed = ["device 1", "device 2", "device 3", "device 4"]
-    >>> private = PrivateCounts.from_counts(counts, bins, agreed, epsilon=1.0)
+    >>> counts = ScoreCounts.from_counts(["va", "va"], [0.2, 0.7], [31_000, 5_000], [2_000, 19_000])
+    >>> private = PrivateCounts.from_counts(counts, Bins.at([0.5]), ["va"], epsilon=1.0)
     >>> private
-    PrivateCounts(4 groups, 42 bins, epsilon 1 for one row)
-    >>> table = private.confidence_intervals(of="statistics")
-    >>> print(f"{table.value['pooled']:.2f}")
-    0.76
+    PrivateCounts(1 group, 2 bins, epsilon 1 for one row)
+    >>> print(f"{private.confidence_intervals().auc['va']:.2f}")
+    0.88
     """
 
     negatives: NDArray[np.int64]
@@ -160,8 +155,7 @@ class PrivateCounts(Immutable):
             Public labels of all groups, or None for counts without groups. A group without rows
             gets pure noise.
         epsilon : float
-            Privacy loss for the release, for all counts together: commonly .1 to 5, at most 10 per
-            row.
+            Privacy loss of all counts together: commonly .1 to 5, at most 10 per row.
         rows_per_person : int, default=1
             At most this many rows per person, all of which epsilon protects, by noise that is as
             many times larger. It cannot be checked.
@@ -210,8 +204,7 @@ class PrivateCounts(Immutable):
         ----------
         parts : iterable of PrivateCounts, ScoreCounts, str or os.PathLike
             Counts or paths, at least one of them with noise, all by the same bins. Parts without
-            noise may have exact scores or finer bins, and no sample weights; epsilon does not
-            protect them. Each group of the sum has the noise of the sites that released it.
+            noise may have exact scores or finer bins; epsilon does not protect them.
 
         Returns
         -------
@@ -235,18 +228,13 @@ class PrivateCounts(Immutable):
         --------
         >>> from skfedauc import Bins, ScoreCounts
         >>> from skfedauc.privacy import PrivateCounts
-        >>> oslo, lima, bern = (
-        ...     ScoreCounts.from_counts([site] * 2, [0.2, 0.7], [280, n], [30, 170])
-        ...     for site, n in (("oslo", 50), ("lima", 60), ("bern", 40))
+        >>> oslo, bern = (
+        ...     ScoreCounts.from_counts([site] * 2, [0.2, 0.7], [280, 50], [30, 170])
+        ...     for site in ("oslo", "bern")
         ... )
-        >>> bins = Bins.at([0.5])
-        >>> one = PrivateCounts.from_counts(oslo, bins, ["oslo"], epsilon=0.5, source="oslo")
-        >>> two = PrivateCounts.from_counts(lima, bins, ["lima"], epsilon=1.0, source="lima")
-        >>> merged = PrivateCounts.merge([one, two, bern])
-        >>> merged.exact_groups
+        >>> private = PrivateCounts.from_counts(oslo, Bins.at([0.5]), ["oslo"], epsilon=0.5)
+        >>> PrivateCounts.merge([private, bern]).exact_groups
         ('bern',)
-        >>> float(merged.confidence_intervals().se_noise["bern"])
-        0.0
         """
         if isinstance(parts, PrivateCounts | ScoreCounts | str | os.PathLike) or not isinstance(
             parts, Iterable
@@ -298,38 +286,23 @@ class PrivateCounts(Immutable):
 
         Notes
         -----
-        The variance due to sampling is DeLong's [1]_ without the part that the noise adds, and the
-        limits due to noise are Fieller's [2]_. The distance from the estimate to a limit is the
-        root of the sum of both squared distances. The lower limit takes all positives in a bin to
-        be below its negatives, and the upper limit the reverse. `skfedauc.privacy.intervals` has
-        the formulas, and the page "Differential privacy" the simulated coverage.
+        `skfedauc.privacy.intervals` has the formulas with their sources, and the page
+        "Differential privacy" the simulated coverage. Intervals are for new rows of these groups;
+        that of the difference holds for all pairs of groups together.
 
         The noise dominates a group if a class has fewer rows than four standard errors of their
         noise, ``4 * sqrt(n_bins * variance)``. Averages and the difference omit such groups; the
-        pooled AUC has them. Intervals are for new rows of these groups; that of the difference
-        holds for all pairs of groups together.
-
-        References
-        ----------
-        .. [1] DeLong, E. R., DeLong, D. M. and Clarke-Pearson, D. L. (1988). Comparing the areas
-           under two or more correlated receiver operating characteristic curves: a nonparametric
-           approach. Biometrics 44(3). https://doi.org/10.2307/2531595
-        .. [2] Fieller, E. C. (1954). Some problems in interval estimation. Journal of the Royal
-           Statistical Society, Series B 16(2). https://doi.org/10.1111/j.2517-6161.1954.tb00159.x
+        pooled AUC has them.
 
         Examples
         --------
         >>> from skfedauc import Bins, ScoreCounts
         >>> from skfedauc.privacy import PrivateCounts
         >>> counts = ScoreCounts.from_counts(
-        ...     ["oslo", "oslo", "lima", "lima"],
-        ...     [0.2, 0.7] * 2,
-        ...     n_negatives=[3100, 500, 5, 2],
-        ...     n_positives=[200, 1900, 1, 3],
+        ...     ["oslo", "oslo", "lima"], [0.2, 0.7, 0.7], [3100, 500, 5], [200, 1900, 3]
         ... )
-        >>> private = PrivateCounts.from_counts(
-        ...     counts, Bins.at([0.5]), ["lima", "oslo"], epsilon=0.1
-        ... )
+        >>> agreed = ["lima", "oslo"]
+        >>> private = PrivateCounts.from_counts(counts, Bins.at([0.5]), agreed, epsilon=0.1)
         >>> private.confidence_intervals().round(2)[["auc", "ci_low", "ci_high"]].isna().all(axis=1)
         group
         lima     True
@@ -384,14 +357,10 @@ class PrivateCounts(Immutable):
 
         Raises
         ------
-        ValueError
+        ValueError, TypeError
             If the file is damaged, or `save` of this or an earlier version did not write it.
-        OSError
-            If reading the file fails.
-        TypeError
-            If `path` is bytes, which `from_bytes` reads.
-        ImportError
-            If pyarrow is missing: ``pip install "skfedauc[files]"``.
+        OSError, ImportError
+            As in `save`.
         """
         data = read_file(path, "PrivateCounts")
         return cls._of(read_content(data, f"path {os.fspath(path)!r}"))
@@ -440,18 +409,12 @@ class PrivateCounts(Immutable):
         """Group count, or 1 for rows without groups."""
         return len(self.negatives)
 
+    def _content(self) -> tuple[Any, ...]:
+        arrays = self.negatives.tobytes(), self.positives.tobytes()
+        return (*arrays, self.groups, self.bins, self.releases, self.exact_groups)
+
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, PrivateCounts):
-            return NotImplemented
-        mine, yours = self._state, other._state
-        return (
-            mine.releases == yours.releases
-            and mine.bins == yours.bins
-            and self.groups == other.groups
-            and self.exact_groups == other.exact_groups
-            and np.array_equal(mine.negatives, yours.negatives)
-            and np.array_equal(mine.positives, yours.positives)
-        )
+        return isinstance(other, PrivateCounts) and self._content() == other._content()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return PrivateCounts.from_bytes, (self.to_bytes(),)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 import skfedauc
 from skfedauc import _input
-from skfedauc._words import listed, shortened
+from skfedauc._words import listed
 from skfedauc.counts import Bins, parquet
 from skfedauc.counts.files import entry_of, label_of
 from skfedauc.counts.state import MOST_ROWS, Source, wrong_sources
@@ -178,9 +178,8 @@ def read_content(data: Any, name: str) -> State:
     version = facts.get("version")
     if type(version) is int and version > _VERSION:
         raise ValueError(
-            f"{name} has version {version} of the format of private counts, written by skfedauc "
-            f"{shortened(facts.get('package'))}; skfedauc {skfedauc.__version__} reads version "
-            f"{_VERSION}. Upgrade by: pip install --upgrade skfedauc"
+            f"{name} has version {version} of the format of private counts; skfedauc "
+            f"{skfedauc.__version__} reads {_VERSION}. Upgrade by: pip install --upgrade skfedauc"
         )
     try:
         return _read(file, facts, len(data))
@@ -188,50 +187,42 @@ def read_content(data: Any, name: str) -> State:
         raise parquet.damaged(name, error, "PrivateCounts") from error
 
 
-def _require(is_right: object, wrong: str) -> None:
-    if not is_right:
-        raise ValueError(wrong)
+def _check(is_right: Mapping[str, object]) -> None:
+    """Raise a ValueError with the reason whose condition does not hold."""
+    for reason, holds in is_right.items():
+        if not holds:
+            raise ValueError(reason)
 
 
 def _read(file: Any, facts: dict[str, Any], size: int) -> State:
-    _require(facts["version"] == _VERSION, f"its version is {shortened(facts['version'])}")
-    bins, entries, names = Bins.from_dict(facts["bins"]), facts["groups"], facts["group_names"]
-    _require(bins.n_bins, "its bins have no fixed number")
-    _require(
-        type(names) is list and all(isinstance(name, str) for name in names),
-        "the names of its group columns are not text",
-    )
-    label = facts["pos_label"]
-    _require(
-        isinstance(label, int | float | str | None) and label == label,
-        "its positive label is neither a number nor text",
-    )
-    labels = None
-    if entries is not None:
-        _require(type(entries) is list and entries, "its groups are no list of labels")
-        given = list(map(label_of, entries))
-        _, labels = _input.encode_groups(given, "groups")
-        _require(labels.tolist() == given, "its groups are not in order")
+    bins, names, label = Bins.from_dict(facts["bins"]), facts["group_names"], facts["pos_label"]
+    labels, given = None, [] if facts["groups"] is None else list(map(label_of, facts["groups"]))
+    if facts["groups"] is not None:
+        labels = _input.encode_groups(given, "groups")[1]
     known = [] if labels is None else labels.tolist()
     releases = tuple(_release_of(of, known) for of in facts["releases"])
     identifiers = [release.identifier for release in releases]
-    _require(
-        releases and identifiers == sorted(set(identifiers)), "it has no releases, or in no order"
-    )
     exact = _groups_at(facts["exact_groups"], known)
-    _require(
-        set(exact).union(*(release.groups for release in releases)) == set(known),
-        "the groups of its releases and exact counts are not its groups",
-    )
+    covered = set(exact).union(*(release.groups for release in releases))
     sources = tuple(map(Source.from_dict, facts["sources"]))
-    _require(sources or not exact, "its exact counts have no source")
-    wrong = wrong_sources(sources)
-    _require(wrong is None, str(wrong))
     shape = (1 if labels is None else labels.size), bins.n_bins or 0
     negatives, positives = _counts_in(file, shape, size)
-    _require(
-        parquet.digest(facts, [], [negatives, positives]) == facts["sha256"],
-        "its SHA-256 is another one",
+    has_groups = known == given and isinstance(facts["groups"], list | None)
+    digest = parquet.digest(facts, [], [negatives, positives])
+    _check(
+        {
+            "its version is another one": facts["version"] == _VERSION,
+            "its groups are not in order": has_groups and (labels is None or known),
+            "the names of its group columns are not text": type(names) is list
+            and all(isinstance(name, str) for name in names),
+            "its positive label is neither a number nor text": label == label
+            and isinstance(label, int | float | str | None),
+            "its releases are not in order": releases and identifiers == sorted(set(identifiers)),
+            "the groups of its releases and exact counts are not its groups": covered == set(known),
+            "its exact counts have no source": sources or not exact,
+            "its sources are invalid": wrong_sources(sources) is None,
+            "its SHA-256 is another one": facts["sha256"] == digest,
+        }
     )
     state = State(negatives, positives, labels, bins, releases, tuple(names), label, sources, exact)
     check_sizes(state, "it")
@@ -239,56 +230,43 @@ def _read(file: Any, facts: dict[str, Any], size: int) -> State:
 
 
 def _groups_at(positions: Any, known: list[Any]) -> tuple[Any, ...]:
-    _require(
-        type(positions) is list
-        and all(type(place) is int and 0 <= place < len(known) for place in positions)
-        and positions == sorted(set(positions)),
-        "its metadata names groups that do not exist, or in no order",
-    )
+    is_right = type(positions) is list and all(type(place) is int for place in positions)
+    if not is_right or positions != sorted(set(positions) & set(range(len(known)))):
+        raise ValueError("its metadata names groups that do not exist, or in no order")
     return tuple(known[place] for place in positions)
 
 
 def _release_of(facts: Any, known: list[Any]) -> Release:
     release = Release(**facts | {"groups": _groups_at(facts["groups"], known)})
     identifier, name, epsilon, k, _ = release
-    _require(
-        isinstance(identifier, str)
-        and re.fullmatch("[0-9a-f]{32}", identifier)
-        and isinstance(name, str | None),
-        "a release has no identifier, or a name that is not text",
-    )
-    _require(
-        type(epsilon) is float and 0 < epsilon < math.inf,
-        f"a release has the epsilon {shortened(epsilon)}",
-    )
-    _require(
-        type(k) is int and 0 < k <= MOST_SCALE * epsilon,
-        f"a release has {shortened(k)} as its number of rows per person",
+    _check(
+        {
+            "a release has no identifier": re.fullmatch("[0-9a-f]{32}", identifier),
+            "a release has a name that is not text": isinstance(name, str | None),
+            "a release has no epsilon": type(epsilon) is float and 0 < epsilon < math.inf,
+            "a release has an impossible number of rows per person": type(k) is int
+            and 0 < k <= MOST_SCALE * epsilon,
+        }
     )
     return release
 
 
 def _counts_in(file: Any, shape: tuple[int, int], size: int) -> tuple[NDArray[np.int64], ...]:
     """Check groups and bins, and return the numbers of negatives and positives."""
-    metadata, n_rows = file.metadata, shape[0] * shape[1]
+    metadata, schema, n_rows = file.metadata, file.schema_arrow, shape[0] * shape[1]
     numbers = parquet.row_numbers(metadata)
-    _require(
-        min(numbers, default=0) >= 0 and sum(numbers) == metadata.num_rows == n_rows,
-        f"it has {sum(numbers)} rows; its metadata calls for {n_rows}",
-    )
-    _require(
-        not parquet.is_too_large(metadata, size),
-        "its content would take far more memory than the file",
-    )
-    schema = file.schema_arrow
-    _require(
-        tuple(schema.names) == _COLUMNS and all(str(kind) == "int64" for kind in schema.types),
-        f"it has the columns {listed(schema.names, most=8)}",
-    )
+    if min(numbers, default=0) < 0 or not sum(numbers) == metadata.num_rows == n_rows:
+        raise ValueError(f"it has {sum(numbers)} rows; its metadata calls for {n_rows}")
+    if parquet.is_too_large(metadata, size):
+        raise ValueError("its content would take far more memory than the file")
+    if tuple(schema.names) != _COLUMNS or not all(str(kind) == "int64" for kind in schema.types):
+        raise ValueError(f"it has the columns {listed(schema.names, most=8)}")
     table = file.read(use_threads=False)
-    _require(not any(column.null_count for column in table.columns), "a column lacks values")
+    if any(column.null_count for column in table.columns):
+        raise ValueError("a column lacks values")
     *places, negatives, positives = (
         column.to_numpy().astype(np.int64).reshape(shape) for column in table.columns
     )
-    _require(np.array_equal(places, np.indices(shape)), "its groups or bins are not in order")
+    if not np.array_equal(places, np.indices(shape)):
+        raise ValueError("its groups or bins are not in order")
     return negatives, positives

@@ -10,7 +10,6 @@ from skfedauc.report.group_auc import (
     index_of,
     null_difference_of,
     responses_of,
-    spread_of,
 )
 from skfedauc.report.groups import (
     NotDefined,
@@ -82,6 +81,5 @@ __all__ = [
     "of_one_label",
     "responses_of",
     "shares",
-    "spread_of",
     "statistics_of",
 ]

@@ -28,7 +28,7 @@ from skfedauc.inference.differences import (
     difference_interval,
     worst_above,
 )
-from skfedauc.inference.limits import NO_VARIATION, check_confidence_level
+from skfedauc.inference.intervals import NO_VARIATION, check_confidence_level
 from skfedauc.inference.quantiles import normal_quantile
 from skfedauc.inference.ranking import LEAST_GROUPS, ranking
 from skfedauc.inference.variances import strata_of

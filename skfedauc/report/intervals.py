@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from skfedauc import _words
 from skfedauc._kernel import number_cells
 from skfedauc.counts.score_counts import view_of
-from skfedauc.inference import intervals, limits, measures
+from skfedauc.inference import intervals, measures
 from skfedauc.inference.curves import LogitErrors
 from skfedauc.inference.differences import difference_interval
 from skfedauc.inference.measures import has_valid_averages
@@ -257,7 +257,7 @@ def cover_withheld(table: pd.DataFrame, estimates: GroupEstimates) -> pd.DataFra
 NO_GROUP = "needs a group with both classes"
 
 
-def _check_rows_of(method: limits.Method, estimates: GroupEstimates) -> None:
+def _check_rows_of(method: intervals.Method, estimates: GroupEstimates) -> None:
     """Raise an error for dependent rows, because the method assumes independent rows.
 
     The models of several folds depend on the rows in other folds.
@@ -272,7 +272,7 @@ def _check_rows_of(method: limits.Method, estimates: GroupEstimates) -> None:
 
 
 def group_intervals(
-    estimates: GroupEstimates, index: pd.Index, confidence_level: float, method: limits.Method
+    estimates: GroupEstimates, index: pd.Index, confidence_level: float, method: intervals.Method
 ) -> pd.DataFrame:
     """Return group intervals, see `GroupAUC.confidence_intervals`."""
     import pandas as pd
@@ -311,7 +311,7 @@ class Sampling(NamedTuple):
     """Arguments of a statistic's interval; with `new_groups`, the groups are a sample of groups."""
 
     confidence_level: float
-    method: limits.Method
+    method: intervals.Method
     new_groups: bool
 
     @property
@@ -375,7 +375,7 @@ def _average(estimates: GroupEstimates, sampling: Sampling, name: str) -> interv
     if not variance > 0:
         raise NotDefined("no variation seen: no interval")
     quantile = OverGroups(share[used]).quantile(tail)
-    return _on_scale(estimates, *limits.limits(value, variance, quantile, "logit"), note)
+    return _on_scale(estimates, *intervals.limits(value, variance, quantile, "logit"), note)
 
 
 def _worst(estimates: GroupEstimates, sampling: Sampling) -> intervals.Interval:
@@ -451,7 +451,7 @@ def _interval_of(name: str, estimates: GroupEstimates, sampling: Sampling) -> in
 def statistic_intervals(
     estimates: GroupEstimates,
     confidence_level: float,
-    method: limits.Method,
+    method: intervals.Method,
     over: str | None,
     *,
     names: Sequence[str] | None = None,
@@ -491,11 +491,13 @@ def statistic_intervals(
 # `skfedauc.inference.measures`.
 
 
-def _group_limits(estimates: GroupEstimates, tail: float, method: limits.Method) -> measures.Limits:
+def _group_limits(
+    estimates: GroupEstimates, tail: float, method: intervals.Method
+) -> measures.Limits:
     """Return the limits of each group's value, each with error probability `tail`."""
     measure = estimates.measure
     if measure.is_auc:
-        return measures.Limits(*limits.group_limits(estimates.variances, tail, method))
+        return measures.Limits(*intervals.group_limits(estimates.variances, tail, method))
     low, high, note = measures.limits_of(
         measure, estimates.curves, estimates.errors, estimates.index, tail
     )

@@ -13,9 +13,9 @@ from skfedauc import _input, _sklearn, _words
 from skfedauc.clusters import ClusterCounts
 from skfedauc.counts import MultiClass, MulticlassCounts, MulticlassRows
 from skfedauc.counts.score_counts import view_of
-from skfedauc.inference import intervals, limits
+from skfedauc.inference import intervals
 from skfedauc.inference.effects import ClassAverages, Comparison, Rows, near_one
-from skfedauc.inference.limits import AUCSpread
+from skfedauc.inference.intervals import AUCSpread
 from skfedauc.inference.quantiles import normal_quantile
 from skfedauc.inference.variances import Floats, Variances
 from skfedauc.pairs import GroupPairs
@@ -66,13 +66,6 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
     counts : MulticlassCounts
     undefined : str or float
 
-    Raises
-    ------
-    TypeError
-        If `counts` is not a MulticlassCounts.
-    ValueError
-        If `undefined` is not a listed value.
-
     See Also
     --------
     group_roc_auc_score : Compute one statistic.
@@ -88,9 +81,7 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
 
     References
     ----------
-    .. [1] Hand, D. J. and Till, R. J. (2001). A simple generalisation of the area under the ROC
-       curve for multiple class classification problems. Machine Learning 45(2).
-       https://doi.org/10.1023/A:1010920819831
+    .. [1] Hand and Till (2001). Machine Learning 45(2). https://doi.org/10.1023/A:1010920819831
 
     Examples
     --------
@@ -98,10 +89,9 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
     >>> from sklearn.linear_model import LogisticRegression
     >>> from skfedauc import MulticlassGroupAUC
     >>> X, y = load_iris(return_X_y=True)
-    >>> model = LogisticRegression(max_iter=1000).fit(X[:, :1], y)
-    >>> report = MulticlassGroupAUC.from_predictions(
-    ...     y, model.predict_proba(X[:, :1]), groups=["a", "b"] * 75
-    ... )
+    >>> X = X[:, :1]
+    >>> model = LogisticRegression(max_iter=1000).fit(X, y)
+    >>> report = MulticlassGroupAUC.from_estimator(model, X, y, groups=["a", "b"] * 75)
     >>> report.by_group.round(2)
     class     0     1     2
     group
@@ -109,6 +99,8 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
     b      0.97  0.81  0.91
     >>> round(report.statistic("worst"), 2)
     0.85
+    >>> report.confidence_intervals(of="statistics").columns.tolist()
+    ['value', 'standard_error', 'ci_low', 'ci_high', 'note']
     """
 
     _rows: MulticlassRows | None = None
@@ -178,11 +170,6 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         Returns
         -------
         MulticlassGroupAUC
-
-        Raises
-        ------
-        ValueError, TypeError
-            If an argument is not as described.
         """
         undefined = check_undefined(undefined)
         _input.check_groups_given(groups)
@@ -238,22 +225,6 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         Returns
         -------
         MulticlassGroupAUC
-
-        Raises
-        ------
-        ValueError, TypeError
-            If an argument is not as described.
-
-        Examples
-        --------
-        >>> from sklearn.datasets import load_iris
-        >>> from sklearn.linear_model import LogisticRegression
-        >>> from skfedauc import MulticlassGroupAUC
-        >>> X, y = load_iris(return_X_y=True)
-        >>> model = LogisticRegression(max_iter=1000).fit(X, y)
-        >>> report = MulticlassGroupAUC.from_estimator(model, X, y, groups=["a", "b"] * 75)
-        >>> round(report.statistic("pooled"), 3)
-        0.998
         """
         undefined, missing = check_undefined(undefined), _input.check_missing(missing)
         labels, of_clusters = labels_of_rows(groups, clusters, X, y, sample_weight)
@@ -303,11 +274,6 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         -------
         float
             NaN with a warning if a report has an undefined statistic.
-
-        Raises
-        ------
-        ValueError
-            If there is no such statistic, or if `class_average` is not a listed value.
 
         Notes
         -----
@@ -404,21 +370,10 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         `GroupAUC.confidence_intervals`. The groups and the shares of the classes are fixed. The
         interval of the pooled value treats the rows in all groups as one sample, which
         overestimates the variance if the scores of the groups differ.
-
-        Examples
-        --------
-        >>> from sklearn.datasets import load_iris
-        >>> from skfedauc import MulticlassGroupAUC
-        >>> X, y = load_iris(return_X_y=True)
-        >>> report = MulticlassGroupAUC.from_predictions(
-        ...     y, X[:, :3], groups=["a", "b"] * 75, multi_class="ovo"
-        ... )
-        >>> report.confidence_intervals(of="statistics").columns.tolist()
-        ['value', 'standard_error', 'ci_low', 'ci_high', 'note']
         """
         import pandas as pd
 
-        confidence_level = limits.check_confidence_level(confidence_level)
+        confidence_level = intervals.check_confidence_level(confidence_level)
         _input.check_option("of", of, ("groups", "statistics"))
         check_class_average(class_average)
         if self._rows is None:
@@ -592,7 +547,7 @@ class ClassIntervals:
         spread = self._spread._replace(degrees_of_freedom=freedom[:, None])
         error = np.array(deviation(weights * np.sqrt(spread.variance)))
         quantile = np.ravel(spread.quantile(deviate))
-        low, high = limits.limits(np.nan_to_num(value), error**2, quantile, "logit")
+        low, high = intervals.limits(np.nan_to_num(value), error**2, quantile, "logit")
         least, most = spread.limits(deviate, "logit")
         low = np.minimum(low, value - deviation(weights * (spread.auc - least)))
         high = np.maximum(high, value + deviation(weights * (most - spread.auc)))

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from skfedauc import _input, _words
 from skfedauc.counts import DisclosureError
@@ -387,9 +387,7 @@ def check_statistic(
     return str(_input.check_option(argument, name, names, hint))
 
 
-def average_weights(
-    weights: str | Mapping[Any, float] | ArrayLike, pairs: GroupPairs
-) -> NDArray[np.float64]:
+def average_weights(weights: str | Mapping[Any, float], pairs: GroupPairs) -> NDArray[np.float64]:
     """Return each group's weight; see `GroupAUC.average`."""
     if isinstance(weights, str):
         if weights not in AVERAGES:
@@ -399,28 +397,20 @@ def average_weights(
                 f"AUCs; the averages are {', '.join(AVERAGES)}."
             )
         return AVERAGES[weights](pairs).astype(np.float64)
-    if hasattr(weights, "to_dict") and hasattr(weights, "index"):
-        by_label = {_input.as_label(k): v for k, v in weights.to_dict().items()}
-        # Treat a Series without group labels in its index as an array.
-        if by_label.keys() == set(pairs.counts.groups or ()) or any(
-            isinstance(label, str | tuple) for label in by_label
-        ):
-            weights = by_label
-    if isinstance(weights, Mapping):
-        groups = pairs.counts.groups or ()
-        weights = {_input.as_label(label): weight for label, weight in weights.items()}
-        absent = [group for group in groups if group not in weights]
-        known = set(groups)
-        unknown = [label for label in weights if label not in known]
-        if absent or unknown:
-            raise ValueError(
-                f"weights must have one weight for each group; {len(absent)} of "
-                f"{_words.counted(len(groups), 'group')} have no weight, such as "
-                f"[{_words.all_shortened(absent[:3])}], and "
-                f"{_words.counted(len(unknown), 'label')} "
-                f"without a group, such as [{_words.all_shortened(unknown[:3])}], have a weight."
-            )
-        weights = [weights[group] for group in groups]
-    of_group = _input.check_weights(weights, "weights")
-    _input.check_length("weights", of_group.size, "by_group", pairs.n_groups)
-    return of_group
+    if not hasattr(weights, "keys"):
+        raise TypeError(
+            "weights must be the name of an average, or a mapping with a weight for each group "
+            f"label; got {_words.described(weights)}. Pass dict(zip(labels, weights))."
+        )
+    by_label = {_input.as_label(label): weight for label, weight in dict(weights).items()}
+    groups = dict.fromkeys(pairs.counts.groups or ())
+    absent = [group for group in groups if group not in by_label]
+    unknown = [label for label in by_label if label not in groups]
+    if absent or unknown:
+        raise ValueError(
+            f"weights must have one weight for each group; {len(absent)} of "
+            f"{_words.counted(len(groups), 'group')} have no weight, such as "
+            f"[{_words.all_shortened(absent[:3])}], and {_words.counted(len(unknown), 'label')} "
+            f"without a group, such as [{_words.all_shortened(unknown[:3])}], have a weight."
+        )
+    return _input.check_weights([by_label[group] for group in groups], "weights")

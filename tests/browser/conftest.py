@@ -6,6 +6,9 @@ Without Chromium, selenium or axe the tests are skipped, unless SKFEDAUC_BROWSER
 import importlib.util
 import os
 import shutil
+import threading
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -28,6 +31,35 @@ def needs():
             skip_without(package)
 
     return check
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def do_GET(self):
+        # Browsers ask for an icon; axe reads the theme's import of basic.css as beside the page.
+        if self.path in ("/favicon.ico", "/basic.css"):
+            self.send_response(204)
+            self.end_headers()
+        else:
+            super().do_GET()
+
+    def log_message(self, *arguments):
+        pass
+
+
+@pytest.fixture(scope="session")
+def serve():
+    """Serve a folder until the end of the tests, and return its address."""
+    servers = []
+
+    def start(folder):
+        servers.append(ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=folder)))
+        threading.Thread(target=servers[-1].serve_forever, daemon=True).start()
+        return f"http://127.0.0.1:{servers[-1].server_port}"
+
+    yield start
+    for server in servers:
+        server.shutdown()
+        server.server_close()
 
 
 @pytest.fixture(scope="session")

@@ -3,9 +3,6 @@
 import itertools
 import subprocess
 import sys
-import threading
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,7 +10,6 @@ import numpy as np
 import pytest
 from colors import contrast, luminance
 from numpy.testing import assert_allclose
-from scipy.special import ndtr
 from scipy.stats import kstest, norm
 from waiting import wait_until
 
@@ -223,12 +219,6 @@ def still(browser):
     set_media(browser)
 
 
-@pytest.fixture(params=["light", "dark"])
-def scheme(browser, request):
-    set_media(browser, prefers_color_scheme=request.param, prefers_reduced_motion="reduce")
-    return request.param
-
-
 @pytest.fixture
 def phone(browser):
     browser.execute_cdp_cmd(
@@ -246,27 +236,14 @@ def phone(browser):
 
 def test_first_view(browser):
     load(browser)
-    state, numbers = check_numbers(browser)
-    assert state.mean_negatives == [-0.75, -0.25, 0.25, 0.75]
-    assert state.mean_positives == [0.25, 0.75, 1.25, 1.75]
+    state, _ = check_numbers(browser)
     assert (state.positives, state.negatives) == UNEQUAL
     assert marked_equal(browser) == set()
     words = by_id(browser, "average-value").find_element("xpath", "ancestor::section").text
     assert " ".join(words.split()) == (
         "Average of the groups\u2019 AUCs macro 0.76 is not ≠ AUC of all rows pooled 0.56"
     )
-    assert round(numbers["macro"], 2) == 0.76
-    # The reason agrees with the headline.
     assert "no average equals it" in by_id(browser, "verdict").text
-    # without sampling error, the page draws no samples
-    assert by_id(browser, "again").get_attribute("disabled") == "true"
-
-
-def test_normal_distribution_function(browser):
-    load(browser)
-    x = np.concatenate([np.linspace(-12, 12, 2001), [0, 1e-300, 5e-324, -1e-9, 8.99999, 40]])
-    phi = browser.execute_script("return arguments[0].map(normalCdf)", x.tolist())
-    assert_allclose(phi, ndtr(x), rtol=0, atol=2e-15)
 
 
 def test_any_state(browser):
@@ -371,15 +348,6 @@ def test_sampled_numbers_are_those_of_the_package(browser, hash_):
         assert low < expected(state)[name] < high, name
         row = browser.find_element(CSS, f"#averages tr:has([data-terms={name}])")
         assert f" {low:.2f} to {high:.2f}" in row.text
-        bar, axis = browser.execute_script(
-            "const [row] = arguments; const line = row.querySelector('line.limits');"
-            "return [['x1', 'x2'].map(end => parseFloat(line.getAttribute(end))),"
-            "aucAxis({crossMatrix: [...document.querySelectorAll('#cross-matrix tbody tr')].map("
-            "tr => [...tr.querySelectorAll('td')].map(td => Number(td.dataset.value)))})]",
-            row,
-        )
-        scale = 92 / (axis["high"] - axis["low"])
-        assert_allclose(bar, 4 + scale * (np.array([low, high]) - axis["low"]), atol=1e-6)
     said = by_id(browser, "sampling").text
     assert f"{len(y_true):,} drawn rows" in said
     assert "between {:.2f} and {:.2f}".format(*limits["pooled"]) in said
@@ -472,37 +440,22 @@ def test_drag_a_density_with_the_mouse(browser):
     from selenium.webdriver.common.actions.action_builder import ActionBuilder
 
     load(browser, PAGE + fragment(0, 1.5, average="samples"))
-    browser.execute_script(
-        "window.seen = []; new MutationObserver(() => seen.push(Number(document.querySelector("
-        "'[data-statistic=pooled]').dataset.value))).observe("
-        "document.getElementById('roc'), {childList: true})"
-    )
-    for name, g, step in (("positives", 2, 1.0), ("negatives", 4, -0.5)):
-        x, y = handle_at(browser, f"mean-{name}-{g}")
-        before = read_state(browser)
-        chain = ActionBuilder(browser, duration=20)
-        pointer = chain.pointer_action
-        pointer.move_to_location(x + 2, y).pointer_down()
-        for part in (0.3, 0.6, 1):
-            pointer.move_to_location(round(x + 2 + part * step * pixels_per_unit(browser)), y)
-        pointer.pointer_up()
-        chain.perform()
-        state, numbers = check_numbers(browser)
-        key = f"mean_{name}"
-        wanted = list(getattr(before, key))
-        wanted[g - 1] += step
-        assert_allclose(getattr(state, key), wanted, atol=0.051)
-        for other in {"mean_positives", "mean_negatives"} - {key}:
-            assert getattr(state, other) == getattr(before, other)
-        # The slider of the curve has the focus, so that the arrow keys continue.
-        active = browser.switch_to.active_element
-        assert active.get_attribute("id") == f"mean-{name}-{g}"
-        # The page emphasizes a group's curve while the density of the group has the focus.
-        current = browser.find_elements(CSS, "#roc .current")
-        assert [curve.get_attribute("data-group") for curve in current] == [f"{g}"]
-    seen = browser.execute_script("return seen")
-    assert len(set(seen)) >= 6  # the numbers change while the curve moves
-    assert seen[-1] == numbers["pooled"]
+    x, y = handle_at(browser, "mean-negatives-4")
+    before = read_state(browser)
+    chain = ActionBuilder(browser, duration=20)
+    pointer = chain.pointer_action
+    pointer.move_to_location(x + 2, y).pointer_down()
+    for part in (0.3, 0.6, 1):
+        pointer.move_to_location(round(x + 2 - part * 0.5 * pixels_per_unit(browser)), y)
+    pointer.pointer_up()
+    chain.perform()
+    state, _ = check_numbers(browser)
+    assert_allclose(state.mean_negatives, before.mean_negatives - np.eye(4)[3] / 2, atol=0.051)
+    assert state.mean_positives == before.mean_positives
+    # The slider of the curve has the focus, so that the arrow keys continue.
+    assert browser.switch_to.active_element.get_attribute("id") == "mean-negatives-4"
+    current = browser.find_elements(CSS, "#roc .current")
+    assert [curve.get_attribute("data-group") for curve in current] == ["4"]
     assert browser.find_element(CSS, "[aria-pressed=true]").get_attribute("data-case") == "neither"
 
 
@@ -613,24 +566,31 @@ def test_the_copied_link_restores_the_state(browser):
         press(browser, Keys.HOME, Keys.ARROW_RIGHT)
     for name in ("heights", "three-digits", "sampled", "again"):
         by_id(browser, name).click()
-    by_id(browser, "share").click()
-    wait_until(lambda: by_id(browser, "shared").text != "")
-    assert by_id(browser, "shared").get_attribute("role") == "status"
     before, numbers = read_state(browser), read_numbers(browser)
     assert (before.seed, before.sampled, before.digits) == (2, True, 3)
-    if by_id(browser, "shared").text != "Copied":  # without a copy, the page selects the link
-        browser.switch_to.active_element.send_keys(Keys.CONTROL, "c")
-    browser.execute_script(
-        "const field = document.createElement('input'); document.body.append(field); field.focus()"
-    )
-    browser.switch_to.active_element.send_keys(Keys.CONTROL, "v")
-    url = browser.switch_to.active_element.get_attribute("value")
+    url = copied(browser, "share", "shared")
     assert url == browser.current_url
     load(browser, url)
     assert vars(read_state(browser)) == vars(before)
     assert read_numbers(browser) == numbers
     assert not by_id(browser, "heights").is_selected()
-    assert browser.current_url == url
+    assert copied(browser, "copy", "copied") == by_id(browser, "snippet").text
+
+
+def copied(browser, button, status):
+    """Press a button that copies text; return the text that is then pasted."""
+    from selenium.webdriver import Keys
+
+    open_details(browser)
+    by_id(browser, button).click()
+    wait_until(lambda: by_id(browser, status).text != "")
+    if by_id(browser, status).text != "Copied":  # without a copy, the page selects the text
+        browser.switch_to.active_element.send_keys(Keys.CONTROL, "c")
+    browser.execute_script(
+        "const area = document.createElement('textarea'); document.body.append(area); area.focus()"
+    )
+    browser.switch_to.active_element.send_keys(Keys.CONTROL, "v")
+    return browser.switch_to.active_element.get_attribute("value")
 
 
 def test_what_the_link_has_wrong_is_left_out(browser):
@@ -662,31 +622,23 @@ def test_suggestions_keep_their_promises(browser):
         target = link.get_attribute("hash")
         link.click()
         wait_until(lambda target=target: browser.execute_script("return hashOf(state)") == target)
-        # The links are far below the plots that the links change.
-        assert browser.execute_script(
-            "return ['.headline', '#verdict', '#groups'].every(name => {"
-            "const { top } = document.querySelector(name).getBoundingClientRect();"
-            "return 0 <= top && top < innerHeight; })"
-        )
         state, numbers = check_numbers(browser)
         own = [numbers[f"{g + 1}"] for g in range(len(state.positives))]
-        found[" ".join(link.text.split())] = (numbers["pooled"], min(own), max(own))
-        if "not enough" in link.text:
-            assert marked_equal(browser) == {"negatives", "within"}
-            assert numbers["macro"] == pytest.approx(0.744, abs=5e-4)
-        if "hide" in link.text:
-            assert marked_equal(browser) == set(AVERAGES)
-    pooled, low, high = found.pop("Equally good groups, a lower pooled AUC")
+        name = " ".join(link.text.split())
+        found[name] = marked_equal(browser), numbers["pooled"], min(own), max(own)
+    _, pooled, low, high = found.pop("Equally good groups, a lower pooled AUC")
     assert pooled < low == pytest.approx(high, abs=1e-12)
-    pooled, low, high = found.pop("A pooled AUC above that of every group")
+    _, pooled, low, high = found.pop("A pooled AUC above that of every group")
     assert pooled > high
-    pooled, low, high = found.pop("A pooled AUC below 0.5")
+    _, pooled, low, high = found.pop("A pooled AUC below 0.5")
     assert pooled < 0.5 < 0.7 < low
-    # docs/explanation/federated.md has these numbers
-    assert found.pop("Equal numbers of positives are not enough")[0] == pytest.approx(
-        0.662, abs=5e-4
-    )
-    assert list(found) == ["Equal class counts hide the difference"]
+    # docs/explanation/federated.md has this number
+    equal, pooled, *_ = found.pop("Equal numbers of positives are not enough")
+    assert equal == {"negatives", "within"}
+    assert pooled == pytest.approx(0.662, abs=5e-4)
+    equal, *_ = found.pop("Equal class counts hide the difference")
+    assert equal == set(AVERAGES)
+    assert found == {}
 
 
 # Words
@@ -697,17 +649,10 @@ VERDICTS = [
     (fragment(0, 1), "by positives therefore equals the pooled AUC.", "negatives equals"),
     (fragment(1, 0), "by negatives therefore equals the pooled AUC.", "positives equals"),
     (fragment(0, 1, EQUAL), "With equal class counts, all averages", "other weights"),
-    (fragment(1, 0, EQUAL), "With equal class counts, all averages", "other weights"),
     # All groups have equal numbers of positives, so macro and positives have equal weights.
-    # All groups have one prevalence, so samples and negatives have equal weights, too.
     (
         fragment(0, 1, ([200, 200], [100, 900])),
         "With these counts macro has the same weights.",
-        "coincidence",
-    ),
-    (
-        fragment(0, 1, ([200, 400], [100, 200])),
-        "With these counts samples and negatives have the same weights.",
         "coincidence",
     ),
     # Without separation, AUCs are 0.5, or symmetric around 0.5.
@@ -715,11 +660,6 @@ VERDICTS = [
         fragment(0, 1, ([100, 400, 100], [300, 50, 80]), separation=0),
         "By coincidence, macro equals it as well.",
         "same weights",
-    ),
-    (
-        fragment(1, 2, EQUAL, separation=0),
-        "By coincidence, macro, samples, positives, negatives and within equal it.",
-        "the average by",
     ),
     (fragment(2, 2), "no average equals it", "coincidence"),
     # Without separation, all groups have an AUC of 0.5, and cross AUCs are symmetric.
@@ -741,9 +681,6 @@ def test_numbers_are_said_when_a_change_has_ended(browser):
     from selenium.webdriver import Keys
 
     load(browser, PAGE + fragment(0, 1.5))
-    status = by_id(browser, "announcement")
-    assert (status.get_attribute("role"), status.get_attribute("aria-live")) == ("status", "polite")
-    assert status.get_attribute("textContent") == ""
     browser.execute_script(
         "window.said = [];"
         "new MutationObserver(() => said.push(document.getElementById('announcement').textContent))"
@@ -758,10 +695,7 @@ def test_numbers_are_said_when_a_change_has_ended(browser):
     press(browser, Keys.ARROW_RIGHT * 5)
     words = said(1)  # five steps cause one announcement
     _, numbers = check_numbers(browser)
-    assert words.startswith(
-        f"Pooled {numbers['pooled']:.2f}; macro {numbers['macro']:.2f}, above pooled by 0.08;"
-    )
-    assert f"positives {numbers['positives']:.2f}, equal to pooled;" in words
+    assert words.startswith(f"Pooled {numbers['pooled']:.2f}; macro")
     assert all(f"{name} {numbers[name]:.2f}" in words for name in AVERAGES)
     assert words.endswith(by_id(browser, "verdict").text)
     press(browser, Keys.ARROW_LEFT)
@@ -795,10 +729,7 @@ def test_marks_are_where_the_axis_says(browser, hash_):
         };
         """
     )
-    at, pixels = np.transpose(drawn["ticks"])
-    slope, start = np.polyfit(at, pixels, 1)
-    assert_allclose(slope * at + start, pixels, atol=0.5)
-
+    slope, start = np.polyfit(*np.transpose(drawn["ticks"]), 1)
     n = len(state.positives)
     own = np.array([numbers[f"{g + 1}"] for g in range(n)])
     assert_allclose(drawn["groups"], slope * own + start, atol=0.5)
@@ -816,37 +747,6 @@ def test_marks_are_where_the_axis_says(browser, hash_):
         assert balance == pytest.approx(numbers[name], abs=0.002), name
         assert np.sum(radii**2) == pytest.approx(12**2), name
         assert len(discs) == len(np.unique(np.round(aucs.get(name, own), 9))), name
-
-
-@pytest.mark.parametrize("heights", ["counts", "equal"])
-def test_densities_peak_at_their_means(browser, heights):
-    load(browser, PAGE + fragment(1, 2, ([800, 400], [100, 300]), heights=heights))
-    ticks, peaks, handles = browser.execute_script(
-        """
-        const middle = mark => { const box = mark.getBoundingClientRect();
-                                 return box.left + box.width / 2; };
-        const ticks = [...document.querySelectorAll("#score-axis text")].map(
-          tick => [Number(tick.textContent), middle(tick)]);
-        const peak = curve => {
-          const box = curve.ownerSVGElement.getBoundingClientRect();
-          const points = curve.getAttribute("d").slice(1).split("L")
-            .map(point => point.split(",").map(Number));
-          const [x, y] = points.reduce((top, point) => point[1] < top[1] ? point : top);
-          return [box.left + x / 1000 * box.width, 97 - y];
-        };
-        const rows = [...document.querySelectorAll("#groups tr:not([hidden])")];
-        const of = (selector, f) => rows.flatMap(row => [...row.querySelectorAll(selector)].map(f));
-        return [ticks, of(".curve", peak), of(".handle", middle)];
-        """
-    )
-    at, pixels = np.transpose(ticks)
-    slope, start = np.polyfit(at, pixels, 1)
-    x, tall = np.transpose(peaks)
-    # negatives and positives of the first and of the second group, in steps of 0.1
-    assert_allclose((x - start) / slope, [-0.5, 0, 0.5, 2], atol=0.06)
-    assert_allclose((np.array(handles) - start) / slope, [-0.5, 0, 0.5, 2], atol=0.02)
-    counts = np.array([100, 800, 300, 400]) if heights == "counts" else np.ones(4)
-    assert_allclose(tall / tall.max(), counts / counts.max(), atol=0.01)
 
 
 @pytest.mark.parametrize("seed", [{}, {"seed": 5}])
@@ -868,7 +768,7 @@ def test_areas_under_the_curves_are_the_aucs(browser, seed):
         assert np.all(np.diff(x) >= 0)
         assert np.all(np.diff(y) <= 0)
         assert np.trapezoid(1 - y, x) == pytest.approx(numbers[names.get(name, name)], abs=0.003)
-    # The table has the same curves; a screen reader reads it instead of the plot.
+    # A screen reader reads a table of the same curves instead of the plot.
     table = browser.execute_script(
         "return [...document.querySelectorAll('#roc-table tr')].map("
         "row => [...row.cells].map(cell => cell.textContent))"
@@ -879,9 +779,6 @@ def test_areas_under_the_curves_are_the_aucs(browser, seed):
             x, y = np.transpose(curves[name]) / 100
             rates = np.interp([float(rate) - 0.003, float(rate) + 0.003], x, 1 - y)
             assert rates[0] - 0.006 <= float(cell) <= rates[1] + 0.006, (rate, name)
-    plot = by_id(browser, "roc")
-    assert plot.get_attribute("role") == "img"
-    assert by_id(browser, plot.get_attribute("aria-labelledby")).text == "ROC curves"
 
 
 # Everywhere
@@ -908,73 +805,41 @@ def test_a_phone_needs_no_sideways_scrolling(phone):
         assert (beyond, parts) == (0, [])
 
 
-def test_contrast(browser, scheme):
-    load(browser)
-    browser.execute_script("document.querySelectorAll('details').forEach(d => { d.open = true; })")
-    texts, lines = browser.execute_script(
+def test_every_control_can_be_touched_on_a_phone(phone):
+    open_details(phone)
+    # A label is a part of its checkbox; the plot of a group is the target of its two handles.
+    targets = phone.execute_script(
         """
-        const numbers = colour => colour.match(/[\\d.]+/g).map(Number);
-        const behind = part => {
-          const colour = numbers(getComputedStyle(part).backgroundColor);
-          return colour.length === 3 || !part.parentElement ? colour : behind(part.parentElement);
+        const targets = [...document.querySelectorAll(
+          ".explorer :is(button, select, summary, .pane.movable, p:has(> input), " +
+          "input[type=range]:not(.movable input))")].filter(target => target.checkVisibility());
+        const look = target => {
+          // Keyboard focus scrolls to a control; sticky elements must not cover the control.
+          target.scrollIntoView({ block: "nearest" });
+          const box = target.getBoundingClientRect();
+          const top = document.elementFromPoint(box.left + box.width / 2, box.top + box.height / 2);
+          return [target.outerHTML, target.contains(top), box.width, box.height];
         };
-        const own = part => [...part.childNodes].some(n => n.nodeType === 3 && n.data.trim());
-        const seen = [...document.querySelectorAll(".explorer *, header *")]
-          .filter(p => p.checkVisibility() && !p.closest(":disabled, .unseen"));
-        const colour = part => getComputedStyle(part)[part.closest("svg") ? "fill" : "color"];
-        return [
-          seen.filter(part => own(part) && part.tagName !== "title")
-            .map(part => [part.outerHTML, numbers(colour(part)), behind(part)]),
-          [...document.querySelectorAll(
-            ".curve, .swatch line, .diamond, .pooled, .disc, path[class^=of-]")]
-            .map(part => [part.outerHTML, numbers(getComputedStyle(part).stroke), behind(part)]),
-        ];
+        return [...targets.map(look), ...targets.reverse().map(look)];
         """
     )
-    assert len(texts) > 100
-    assert len(lines) > 30
-    back = texts[0][2]
-    assert (luminance(back) > 0.5) == (scheme == "light")
-    # WCAG 2.2, 1.4.3 and 1.4.11: 4.5 for text, 3 for graphics
-    assert [html for html, colour, behind in texts if contrast(colour, behind) < 4.5] == []
-    assert [html for html, colour, behind in lines if contrast(colour, behind) < 3] == []
-
-
-class Quiet(SimpleHTTPRequestHandler):
-    def do_GET(self):
-        # Browsers ask for an icon; axe reads the theme's import of basic.css as beside the page.
-        if self.path in ("/favicon.ico", "/basic.css"):
-            self.send_response(204)
-            self.end_headers()
-        else:
-            super().do_GET()
-
-    def log_message(self, *args):
-        pass
-
-
-def served(folder):
-    """Serve a folder in a thread."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=folder))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    return server, f"http://127.0.0.1:{server.server_port}/"
+    assert len(targets) == 2 * (7 + 4 + 1 + 3 + 3 + 4 + 8 + 4)
+    for html, on_top, width, height in targets:
+        assert on_top, html
+        assert min(width, height) >= 44, html
 
 
 LOADED = "return performance.getEntriesByType('resource').map(entry => entry.name)"
 
 
-def test_the_own_page_is_accessible_and_loads_nothing_from_elsewhere(browser, axe):
-    server, origin = served(FOLDER)
-    try:
-        load(browser, origin + "index.html")
-        check_numbers(browser)
-        loaded = browser.execute_script(LOADED)
-        by_id(browser, "sampled").click()
-        violations, _ = axe()
-        assert violations == []
-    finally:
-        server.shutdown()
-        server.server_close()
+def test_the_own_page_is_accessible_and_loads_nothing_from_elsewhere(browser, axe, serve):
+    origin = serve(FOLDER) + "/"
+    load(browser, origin + "index.html")
+    check_numbers(browser)
+    loaded = browser.execute_script(LOADED)
+    by_id(browser, "sampled").click()
+    violations, _ = axe()
+    assert violations == []
     files = {path.name for path in FOLDER.iterdir()} - {"index.html"}
     assert {name for name in loaded if not name.startswith("data:")} == {
         origin + name for name in files
@@ -1007,7 +872,7 @@ setup = explorer_page.setup
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory, needs):
+def site(tmp_path_factory, needs, serve):
     """The address of the explorer's page in the site's theme, without the other pages."""
     for needed in ("myst_parser", "pydata_sphinx_theme"):
         needs(needed)
@@ -1017,10 +882,7 @@ def site(tmp_path_factory, needs):
     conf = CONF.format(tools=str(DOCS / "build_tools"), static=str(DOCS / "_static"))
     (source / "conf.py").write_text(conf, encoding="utf-8")
     subprocess.run([sys.executable, "-m", "sphinx", "-q", source, out], check=True)
-    server, origin = served(out)
-    yield origin + "explorer.html"
-    server.shutdown()
-    server.server_close()
+    return f"{serve(out)}/explorer.html"
 
 
 @pytest.mark.parametrize("width", [1280, 390])
@@ -1046,16 +908,17 @@ def test_within_the_site(browser, axe, site, width):
                 "requestAnimationFrame(() => requestAnimationFrame(arguments[0]))"
             )
             browser.execute_script("document.documentElement.dataset.theme = arguments[0]", theme)
-            colors = browser.execute_script(
-                "const part = document.querySelector('.explorer');"
-                "const style = getComputedStyle(part);"
-                "const curve = document.querySelector('#groups .curve.negative');"
-                "return [style.backgroundColor, style.color, getComputedStyle(curve).stroke]"
+            # axe computes the contrast of texts, and not that of curves.
+            *curves, backs[theme] = browser.execute_script(
+                "const back = document.querySelector('.explorer');"
+                "const curves = document.querySelectorAll("
+                "  '.curve, .swatch line, .diamond, .pooled, .disc, path[class^=of-]');"
+                "return [...[...curves].map(curve => getComputedStyle(curve).stroke),"
+                "        getComputedStyle(back).backgroundColor]"
                 ".map(c => c.match(/[\\d.]+/g).map(Number))"
             )
-            backs[theme], ink, curve = colors
-            assert contrast(ink, backs[theme]) > 7
-            assert contrast(curve, backs[theme]) > 3
+            assert len(curves) > 30
+            assert min(contrast(curve, backs[theme]) for curve in curves) >= 3
             browser.execute_script(
                 "document.querySelectorAll('body > *').forEach(part => "
                 "{ part.style.transition = 'none'; })"
@@ -1066,12 +929,8 @@ def test_within_the_site(browser, axe, site, width):
             assert [part for part in unsure if "≠" not in part[1]] == []
             assert browser.execute_script(SIDEWAYS) == [0, []]
         assert luminance(backs["light"]) > 0.5 > luminance(backs["dark"])
-        # Links and presets work within the page, and the header covers no control.
         browser.find_element(CSS, "[data-case=identical]").click()
-        assert marked_equal(browser) == set(AVERAGES)
         wait_until(lambda: "mean_positives=1,1,1,1&" in browser.current_url)
-        by_id(browser, "sampled").click()
-        assert read_state(browser).sampled
         if width < 600:  # the two numbers stay visible, below the header of the site
             top, header = browser.execute_script(
                 "document.getElementById('counts-table').scrollIntoView({behavior: 'instant'});"

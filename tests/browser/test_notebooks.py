@@ -1,20 +1,12 @@
 """Notebooks of JupyterLite in a browser, up to the start of Python, which is on another host."""
 
 import json
-import threading
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from zipfile import ZipFile
 
 import pytest
 
 CSS = "css selector"
 TITLE = "Averages of four devices"
-
-
-class Quiet(SimpleHTTPRequestHandler):
-    def log_message(self, *arguments):
-        pass
 
 
 @pytest.fixture(scope="module")
@@ -32,12 +24,8 @@ def site(tmp_path_factory, lite):
 
 
 @pytest.fixture(scope="module")
-def address(site):
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=site))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}/lite"
-    server.shutdown()
-    server.server_close()
+def address(site, serve):
+    return f"{serve(site)}/lite"
 
 
 def test_the_site_offers_a_wheel_without_compiled_code(site):

@@ -1,9 +1,6 @@
 """The script that opens the pages of the built documentation finds faults of the pages."""
 
 import importlib.util
-import threading
-from functools import partial
-from http.server import ThreadingHTTPServer
 from pathlib import Path
 
 SCRIPT = Path(__file__).parents[2] / "docs" / "build_tools" / "check_pages.py"
@@ -19,7 +16,7 @@ Function. Return the sum of two numbers.</p></li>
 <li><a href="d.html">Page d</a><p class="context">Page d</p></li></ul></div>"""
 
 
-def test_what_is_wrong_with_a_page_is_found(browser, tmp_path):
+def test_what_is_wrong_with_a_page_is_found(browser, serve, tmp_path):
     spec = importlib.util.spec_from_file_location("check_pages", SCRIPT)
     check_pages = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(check_pages)
@@ -30,10 +27,7 @@ def test_what_is_wrong_with_a_page_is_found(browser, tmp_path):
     }.items():
         page = f"<!doctype html>{START}{body}</body></html>"
         (tmp_path / f"{name}.html").write_text(page, encoding="utf-8")
-    handler = partial(check_pages.Quiet, directory=tmp_path)
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    address = f"http://127.0.0.1:{server.server_port}"
+    address = serve(tmp_path)
     try:
         assert list(check_pages.wrong_on_page(browser, address, "good")) == []
         found = "\n".join(check_pages.wrong_on_page(browser, address, "bad"))
@@ -51,5 +45,3 @@ def test_what_is_wrong_with_a_page_is_found(browser, tmp_path):
         ]
     finally:
         browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
-        server.shutdown()
-        server.server_close()

@@ -46,7 +46,8 @@ def rows_read(path, *options):
 
 def check_rows(rows, frame):
     """Labels, scores, weights and groups come from the frame."""
-    assert np.array_equal(rows.labels == rows.positive, frame["y"] == 1)
+    positive = 1 if rows.positive is None else rows.positive
+    assert np.array_equal(rows.labels == positive, frame["y"] == 1)
     assert np.array_equal(rows.scores, frame["s"])
     assert rows.weights is None or np.array_equal(rows.weights, frame["w"])
     for name in rows.groups.columns:

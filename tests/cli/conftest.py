@@ -56,6 +56,20 @@ def printed_by(capsys):
 
 
 @pytest.fixture
+def counted(tmp_path, printed_by):
+    """Count a table; return the path of the file."""
+
+    def run(frame, name, *options):
+        frame.to_csv(tmp_path / f"{name}.csv", index=False)
+        path = tmp_path / f"{name}.skfa"
+        options = [*(options or COLUMNS), "--source", name, "-o", path]
+        printed_by("count", tmp_path / f"{name}.csv", *options)
+        return path
+
+    return run
+
+
+@pytest.fixture
 def error_of(capsys):
     """Run a command that fails; return its message, which is one line."""
 

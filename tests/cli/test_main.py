@@ -108,7 +108,7 @@ print("loaded:", *sys.modules)
 """
     _, printed, _ = run("-c", code)
     loaded = printed.partition("loaded: ")[2].split()
-    assert "skfedauc.cli.show" in loaded
+    assert "skfedauc.cli.counts" in loaded
     assert {"sklearn", "scipy", "fairlearn", "matplotlib", "joblib"}.isdisjoint(loaded)
 
 

@@ -19,9 +19,10 @@ from cli_cases import (
     with_gaps,
 )
 
-from skfedauc import GroupAUC, ScoreCounts, _input
+from skfedauc import GroupAUC, ScoreCounts
+from skfedauc.cli.arguments import parse
 from skfedauc.cli.main import main
-from skfedauc.cli.rows import decisions_of, labels_of
+from skfedauc.cli.rows import counts_of, decisions_of, rows_of
 
 # Numbers -------------------------------------------------------------------------------
 
@@ -56,8 +57,7 @@ def test_scores_that_would_tie_as_floats(tmp_path, error_of, kind, ending):
         pq.write_table(table, path)
     message = error_of(["audit", path, *COLUMNS])
     assert "column 's' has 3 different numbers, of which 1 are equal to another one" in message
-    assert "round them in the same way in all files, or subtract one constant" in message
-    assert "rank" not in message
+    assert "round them in the same way at all sites" in message
 
 
 # Decimal commas ------------------------------------------------------------------------
@@ -66,7 +66,7 @@ def test_scores_that_would_tie_as_floats(tmp_path, error_of, kind, ending):
 def test_points_beside_decimal_commas_are_refused(tmp_path, error_of):
     path = save(tmp_path / "a.csv", "y;s;g\n0;1.234;a\n1;1,5;a\n")
     message = error_of(["audit", path, *COLUMNS, "--decimal", ","])
-    expected = "column 's' is written with a point, although --decimal is a comma, in 1 of 2 rows, "
+    expected = "column 's' is not a finite number in 1 of 2 rows, "
     assert expected + "the first being data row 1 ('1.234')" in message
     path = save(tmp_path / "b.csv", "y;s;g\n0;1,234,5;a\n1;1,5;a\n")
     message = error_of(["audit", path, *COLUMNS, "--decimal", ","])
@@ -99,9 +99,12 @@ def test_numbers_of_parquet_have_no_decimal_commas(frame, tmp_path):
 )
 def test_labels(frame, negative, positive, pos_label):
     is_positive = (frame["y"] == 1).to_numpy()
-    column = pd.Series(np.where(is_positive, positive, negative), name="y")
-    labels, found = labels_of(column, pos_label)
-    assert np.array_equal(labels == found, is_positive)
+    table = frame.assign(y=np.where(is_positive, positive, negative), g="a")
+    options = [] if pos_label is None else ["--pos-label", pos_label]
+    rows = rows_of(table, parse(["audit", "p.csv", *COLUMNS, *options]))
+    counts = counts_of(rows, rows.scores)
+    assert counts.n_positives.tolist() == [is_positive.sum()]
+    assert counts == ScoreCounts.from_predictions(is_positive, frame["s"], groups=["a"] * 400)
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
@@ -115,21 +118,21 @@ def test_infinite_labels_are_refused(tmp_path, error_of, ending, infinite):
         pq.write_table(table, path)
     for options in ([], ["--pos-label=1"], [f"--pos-label={infinite}"]):
         message = error_of(["audit", path, *COLUMNS, *options])
-        assert "column 'y' is infinite in 1 of 3 rows, the first being data row 2" in message
+        assert "1 infinite labels of 3" in message or "--pos-label must be a label; got" in message
 
 
 @pytest.mark.parametrize(
     ("decisions", "classes", "pos_label", "expected"),
     [
-        (["0", "1", "1"], ["0", "1"], None, [0, 1, 1]),
-        (["0", "1", "1"], ["0", "1"], "0", [1, 0, 0]),
+        (["0", "1", "1"], [0.0, 1.0], 1, [0, 1, 1]),
+        (["0", "1", "1"], [0.0, 1.0], 0.0, [1, 0, 0]),
         (["no", "yes", "no"], ["no", "yes"], "yes", [0, 1, 0]),
         (["0", "1", "0"], ["no", "yes"], "yes", [0, 1, 0]),
-        (["True", "False"], ["0", "1"], None, [1, 0]),
+        (["True", "False"], [0.0, 1.0], 1, [1, 0]),
     ],
 )
 def test_decisions(decisions, classes, pos_label, expected):
-    found = decisions_of(pd.Series(decisions, name="d"), classes, pos_label)
+    found = decisions_of(pd.Series(decisions, name="d"), np.array(classes), pos_label)
     assert found.tolist() == expected
 
 
@@ -214,28 +217,18 @@ def test_missing_groups_are_a_group(frame, gaps, audit):
 @pytest.mark.parametrize(
     ("text", "arguments", "message"),
     [
-        ("y;s;g\n0;1,5;a\n1;2;a\n", COLUMNS, "first being data row 1 ('1,5')"),
+        ("y;s;g\n0;1,5;a\n1;2;a\n", COLUMNS, "first being data row 1 ('1,5'); see --decimal"),
         ("y,s,g\n0,1,0.5\n1,2,3\n", COLUMNS, "column 'g' holds numbers that are not whole"),
-        ("y,s,g\n0,1,a\n1,2,a\n2,1,a\n", COLUMNS, "labels '0', '1', '2'; an AUC needs two"),
-        ("y,s,g\n2,1,a\n3,2,a\n", COLUMNS, "labels '2', '3'; pass the positive one of them as"),
-        ("y,s,g\nno,1,a\nyes,2,a\n", COLUMNS, "labels 'no', 'yes'; pass the positive one of them"),
+        ("y,s,g\n0,1,a\n1,2,a\n2,1,a\n", COLUMNS, "got 3: 0.0, 1.0, 2.0. An AUC needs two: is"),
+        ("y,s,g\n2,1,a\n3,2,a\n", COLUMNS, "column 'y' has the labels [2.0, 3.0]: pass --pos-la"),
         (
             "y,s,g\nno,1,a\nyes,2,a\n",
             [*COLUMNS, "--pos-label", "Yes"],
-            "labels 'no', 'yes'; --pos-label 'Yes' is not among them",
+            "--pos-label 'Yes' is not among the labels of column 'y', ['no', 'yes']; pass",
         ),
-        ("y,s,g\n1,1,a\n1,2,a\n", COLUMNS, "no negative label among the 2 rows; an AUC needs both"),
-        ("y,s,g\n0,1,a\n0,2,a\n", COLUMNS, "no positive label among the 2 rows"),
-        (
-            "y,s,g\n0,1,a\n,2,a\n",
-            COLUMNS,
-            "'y' is empty in 1 of 2 rows, the first being data row 2",
-        ),
-        (
-            "y,s,g\n0,1,a\n1,,a\n",
-            COLUMNS,
-            "'s' is empty in 1 of 2 rows, the first being data row 2",
-        ),
+        ("y,s,g\n1,1,a\n1,2,a\n", COLUMNS, "both classes; got 1 group, 2 rows: 2 positives and 0"),
+        ("y,s,g\n0,1,a\n,2,a\n", COLUMNS, "'y' is empty in 1 of 2 rows, the first being data row"),
+        ("y,s,g\n0,1,a\n1,,a\n", COLUMNS, "'s' is empty in 1 of 2 rows, the first being data row"),
         (
             "y,s,g\n0,1,a\n1,high,a\n1,NA,a\n",
             COLUMNS,
@@ -247,29 +240,14 @@ def test_missing_groups_are_a_group(frame, gaps, audit):
         (
             "y,s,g\n0,1,\n1,2,\n",
             [*COLUMNS, "--missing", "drop"],
-            "among the 0 rows with a group in 'g'",
+            "got 0 groups, 0 rows: 0 positives and 0 negatives, 0 distinct scores, 2 rows without",
         ),
         (
             "y,s,g\n0,1,\n1,2,(missing)\n",
             [*COLUMNS, "--missing", "group"],
             "a group called '(missing)' already; rename that group, or pass --missing drop",
         ),
-        (
-            "y,s,g,h\n0,1,,a\n1,2,(missing),a\n",
-            [*COLUMNS, "--group", "h", "--missing", "group"],
-            "rows without a label, and a group called '(missing)' already; rename",
-        ),
-        ("y,s,g,w\n0,1,a,-1\n1,2,a,1\n", WEIGHTED, "data row 1 ('-1')"),
-        (
-            "y,s,g,w\n0,1,a,0\n1,2,a,1\n",
-            WEIGHTED,
-            "no negative label among the 1 row with a weight above 0; an AUC",
-        ),
-        (
-            "y,s,g,h\n0,1,a,\n1,2,a,\n0,1,,b\n1,2,,b\n",
-            [*COLUMNS, "--group", "h", "--missing", "drop"],
-            "no positive label among the 0 rows with a group in 'g' and 'h'; an AUC needs both",
-        ),
+        ("y,s,g,w\n0,1,a,-1\n1,2,a,1\n", WEIGHTED, "column 'w' must be 0 or more; got 1 negative"),
         (
             f"y,s,g\n0,{LONG},a\n",
             COLUMNS,
@@ -278,7 +256,7 @@ def test_missing_groups_are_a_group(frame, gaps, audit):
         (
             f"y,s,g\n{LONG},1,a\n",
             COLUMNS,
-            f"labels '{LONG[:60]}'... (1,000,000 characters); pass the",
+            f"labels ['{LONG[:60]}'... (1,000,000 characters)]: pass",
         ),
     ],
     ids=lambda value: value[:20] if isinstance(value, str) else None,
@@ -289,13 +267,15 @@ def test_what_is_wrong_with_rows(tmp_path, error_of, text, arguments, message):
     assert len(error) < 3000
 
 
-def test_errors_of_the_library_name_the_column(written, error_of, monkeypatch):
-    def refuse(*_, name, **__):
-        raise ValueError(f"{name} does not fit.")
-
-    monkeypatch.setattr(_input, "check_rows", refuse)
-    message = error_of(["audit", written, *WEIGHTED])
-    assert message == "skfedauc: error: column 's' does not fit\n"
+def test_scores_that_are_labels_are_warned_about(tmp_path, capsys):
+    for labels in (["0", "1"], ["no", "yes"]):
+        path = tmp_path / "p.csv"
+        pd.DataFrame({"y": labels * 9, "s": [0, 1] * 9, "g": "a"}).to_csv(path, index=False)
+        options = ["--decisions", "s"] if labels[0] == "0" else ["--pos-label", "yes"]
+        assert main(["audit", str(path), *COLUMNS, *options]) == 0
+        (line,) = capsys.readouterr().err.splitlines()
+        assert line.startswith("skfedauc: warning: --score holds only 0 and 1: these look like")
+        assert line.endswith("Pass a column of probabilities or scores")
 
 
 def test_a_warning_about_several_groupings_is_printed_once(tmp_path, capsys):

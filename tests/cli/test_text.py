@@ -45,12 +45,12 @@ def test_names_cannot_control_the_terminal(tmp_path, capsys):
     assert main([*arguments, name]) == 0
     printed = capsys.readouterr().out
     assert all(char.isprintable() or char == "\n" for char in printed)
-    assert r"p\x1b]0;x\x07.csv: 8 rows" in printed
+    assert r"p\x1b]0;x\x07.csv: 4 groups, 8 rows" in printed
     assert r"By g\x1b[31m\u202e" in printed
     # Labels that a spreadsheet would compute are quoted, numbers are not.
     assert all(label in printed for label in ("'=1+1' (", "'@x' (", " -1 (", " a ("))
     assert main([*arguments, "h\x1b"]) == 2
-    assert r"p\x1b]0;x\x07.csv: no column 'h\x1b' among" in capsys.readouterr().err
+    assert r"the column 'h\x1b', not found in " in capsys.readouterr().err
 
 
 def test_the_example(printed_by):

@@ -2,7 +2,6 @@
 
 import functools
 import inspect
-import warnings
 
 import numpy as np
 import pandas as pd
@@ -392,36 +391,3 @@ def test_named_weights_of_a_pipeline_inside(people):
     model = MitigatedClassifier(deeper, groups="sex").fit(X, y)
     assert_allclose(model.predict_proba(X), by_name)
     assert model.mitigator_.sample_weight_name == "pipeline__logisticregression__sample_weight"
-
-
-# Messages ---------------------------------------------------------------------------
-
-
-def test_arrays_between_the_steps(people):
-    X, y = people
-    lost = make_column_transformer((StandardScaler(), FEATURES), remainder="passthrough")
-    model = MitigatedClassifier(optimizer(), groups="sex")
-    with pytest.raises(
-        TypeError, match=r"X arrived as ndarray .*\.set_output\(transform='pandas'\)"
-    ):
-        make_pipeline(lost, model).fit(X, y)
-
-
-def test_scorer_that_ranks_meets_a_mitigator_that_does_not(people):
-    X, y = people
-    search = GridSearchCV(
-        piped(optimizer()),
-        {f"{STEP}mitigator__constraints": CONSTRAINTS},
-        scoring=make_group_auc_scorer("macro", groups="sex"),
-        cv=FOLDS,
-    )
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        search.fit(X, y)
-    assert np.isnan(search.cv_results_["mean_test_score"]).all()
-    told = [str(one.message) for one in caught]
-    assert any(
-        "none of the following attributes: decision_function, predict_proba" in t
-        and "an estimator without scores, pass response_method='predict'" in t
-        for t in told
-    )

@@ -31,12 +31,9 @@ from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import (
     GridSearchCV,
-    GroupKFold,
     HalvingGridSearchCV,
-    LeaveOneGroupOut,
     RandomizedSearchCV,
     TunedThresholdClassifierCV,
-    check_cv,
     cross_val_predict,
     cross_val_score,
     cross_validate,
@@ -98,13 +95,6 @@ def assert_same(actual, expected):
     assert_allclose(actual, expected, rtol=0, atol=1e-12)
 
 
-def test_request_of_groups_by_default():
-    routing = WithinGroupStratifiedKFold().get_metadata_routing()
-    assert routing.split.requests == {"groups": True}
-    others = {"fit", "score", "predict", "transform"}
-    assert all(not getattr(routing, method).requests for method in others)
-
-
 def test_no_request_where_columns_are_named():
     for groups in ("site", ["site", "ward"]):
         routing = WithinGroupStratifiedKFold(groups=groups).get_metadata_routing()
@@ -122,21 +112,11 @@ def test_set_split_request(routing, value):
     assert WithinGroupStratifiedKFold().get_metadata_routing().split.requests["groups"] is True
 
 
-def test_set_split_request_needs_routing():
-    with pytest.raises(RuntimeError, match="enable_metadata_routing=True"):
-        WithinGroupStratifiedKFold().set_split_request(groups=True)
-
-
 def test_a_splitter_that_names_columns_cannot_be_asked_to_take_others(routing):
     """A request would have no effect, so the splitter refuses the request, as scorers do."""
     folds = WithinGroupStratifiedKFold(groups="site").set_split_request(groups=True)
     with pytest.raises(TypeError, match="has its own groups"):
         folds.get_metadata_routing()
-
-
-def test_check_cv_takes_it_as_it_is():
-    cv = WithinGroupStratifiedKFold(groups="site")
-    assert check_cv(cv, [0, 1], classifier=True) is cv
 
 
 SEARCHES = {
@@ -213,15 +193,6 @@ def test_groups_of_others_do_not_reach_a_splitter_that_names_columns(routing, fl
     assert_same(by_candidate(search), penalised(way, "macro", splits))
 
 
-def test_groups_that_nothing_asks_for_are_refused_by_scikit_learn(routing, data):
-    X, y, site = data
-    search = GridSearchCV(
-        LogisticRegression(), GRID, cv=WithinGroupStratifiedKFold(3, groups="level")
-    )
-    with pytest.raises(TypeError, match="groups"):
-        search.fit(X.assign(level=y), y, groups=site)
-
-
 def test_groups_passed_beside_columns_while_routing_is_off(data, given, watched):
     """Scikit-learn passes the groups to any splitter; the splitter warns and uses its column."""
     X, y, site = data
@@ -244,34 +215,15 @@ def test_forgotten_groups_are_an_error_that_says_how_to_pass_them(data, any_rout
         cross_validate(LogisticRegression(), X, y, cv=cv)
 
 
-def test_alias_in_a_search_and_in_a_function(routing, data):
+def test_alias(routing, data):
     X, y, site = data
-    cv = WithinGroupStratifiedKFold(3).set_split_request(groups="hospital")
-    expected = fold_scores(
-        Way(X, y, site, LogisticRegression(), None), "pooled", splits_of(X, y, site)
+    model, cv = (
+        LogisticRegression(),
+        WithinGroupStratifiedKFold(3).set_split_request(groups="hospital"),
     )
-    result = cross_validate(
-        LogisticRegression(), X, y, cv=cv, scoring="roc_auc", params={"hospital": site}
-    )
+    result = cross_validate(model, X, y, cv=cv, scoring="roc_auc", params={"hospital": site})
+    expected = fold_scores(Way(X, y, site, model, None), "pooled", splits_of(X, y, site))
     assert_same(result["test_score"], expected)
-    search = GridSearchCV(LogisticRegression(), {"C": [1.0]}, cv=cv, scoring="roc_auc")
-    search.fit(X, y, hospital=site)
-    assert search.best_score_ == pytest.approx(expected.mean(), abs=1e-12)
-
-
-def test_scorer_and_splitter_share_routed_groups(routing):
-    way = make_way("routed")
-    search = GridSearchCV(
-        way.model,
-        {PENALTY: PENALTIES},
-        scoring=group_auc_scoring(["macro", "neg_difference"], groups=None),
-        refit="macro",
-        cv=WithinGroupStratifiedKFold(3),
-        error_score="raise",
-    ).fit(way.X, way.y, groups=way.site)
-    for name in ("macro", "neg_difference"):
-        splits = splits_of(way.X, way.y, way.site)
-        assert_same(by_candidate(search, name), penalised(way, name, splits))
 
 
 def path(**options):
@@ -441,16 +393,6 @@ def searched(hospitals, limit):
     return hospital_search(SelectWithinGap("pooled", at_most=limit)).fit(X, y)
 
 
-def test_the_hospitals_are_a_case_where_the_rule_matters(truth, limit):
-    """Dose and marker have the best pooled AUC; within the limit, the dose has the best AUC."""
-    assert int(np.argmax(truth["pooled"])) == 0
-    within = -truth["neg_difference"] <= limit
-    assert not within[0]
-    assert int(np.argmax(np.where(within, truth["pooled"], 0))) == 1
-    # The selected candidate does not have the smallest gap.
-    assert int(np.argmin(-truth["neg_difference"])) != 1
-
-
 @pytest.mark.parametrize("kind", SEARCHES)
 def test_rule_picks_the_best_within_the_limit(hospitals, truth, limit, kind):
     X, y = hospitals
@@ -462,33 +404,6 @@ def test_rule_picks_the_best_within_the_limit(hospitals, truth, limit, kind):
         means = search.cv_results_[f"mean_test_{name}"]
         order = [FEATURES.index(features_of(search, i)) for i in range(4)]
         assert_same(means, truth[name][order])
-
-
-def test_other_gaps_and_limits(hospitals, truth):
-    X, y = hospitals
-    gaps = -truth["neg_cross_difference"]
-    for at_most in np.sort(gaps)[1:] + 1e-9:
-        rule = SelectWithinGap("macro", gap="cross_difference", at_most=at_most)
-        search = hospital_search(rule).fit(X, y)
-        within = np.where(gaps <= at_most, truth["macro"], 0)
-        assert features_of(search) == FEATURES[int(np.argmax(within))]
-
-
-def test_none_within_the_limit_is_told(hospitals, truth):
-    X, y = hospitals
-    smallest = int(np.argmin(-truth["neg_difference"]))
-    with pytest.warns(UserWarning, match=r"no candidate has a mean difference of at most 0\.001"):
-        search = hospital_search(SelectWithinGap("pooled", at_most=0.001)).fit(X, y)
-    assert features_of(search) == FEATURES[smallest]
-
-
-def test_search_scores_and_predicts_by_the_rule(hospitals, searched):
-    X, y = hospitals
-    model = selecting_model().set_params(**searched.best_params_).fit(X, y)
-    scores = model.decision_function(X)
-    assert_same(searched.decision_function(X), scores)
-    assert searched.score(X, y) == pytest.approx(roc_auc_score(y, scores), abs=1e-12)
-    assert searched.refit == "pooled"
 
 
 def test_nested_cross_validation(hospitals, limit):
@@ -545,44 +460,6 @@ def test_copies_of_a_search_keep_the_rule(hospitals, searched, copied):
     assert features_of(search.fit(X, y)) == ["dose"]
 
 
-def test_rule_can_be_set_and_searched_over(hospitals, limit):
-    X, y = hospitals
-    search = hospital_search("pooled")
-    search.set_params(refit=SelectWithinGap("pooled", at_most=limit))
-    assert search.get_params()["refit"].at_most == limit
-    assert features_of(search.fit(X, y)) == ["dose"]
-
-
-def test_undefined_gaps_are_an_error_that_says_why(hospitals, limit):
-    """A fold with a single hospital has no gap."""
-    X, y = hospitals
-    search = hospital_search(
-        SelectWithinGap("pooled", at_most=limit),
-        scoring=group_auc_scoring(
-            ["pooled", "neg_difference"], groups="hospital", undefined="ignore"
-        ),
-        cv=list(LeaveOneGroupOut().split(X, y, X["hospital"])),
-    )
-    message = (
-        r"the difference of 4 of 4 candidates is NaN, because a fold had fewer than two groups.*"
-        r"GroupKFold.*WithinGroupStratifiedKFold"
-    )
-    with (
-        pytest.warns(UserWarning, match="non-finite"),
-        pytest.raises(ValueError, match=message),
-    ):
-        search.fit(X, y)
-
-
-def test_folds_of_two_hospitals_have_a_gap(hospitals):
-    X, y = hospitals
-    search = hospital_search(
-        SelectWithinGap("pooled", at_most=1.0),
-        cv=list(GroupKFold(2).split(X, y, X["hospital"])),
-    ).fit(X, y)
-    assert features_of(search) == ["dose", "marker"]
-
-
 def test_failed_candidates_are_left_out(hospitals, limit):
     X, y = hospitals
     candidates = [[("keep", StandardScaler(), ["absent"])], *CANDIDATES[CHOICE]]
@@ -597,28 +474,6 @@ def test_failed_candidates_are_left_out(hospitals, limit):
     assert features_of(search) == ["dose"]
 
 
-def raise_for_dose_alone(estimator, X, y):
-    if estimator[0].transformers[0][2] == ["dose"]:
-        raise ValueError("not for the dose alone")
-    return 0.5 + len(estimator[0].transformers[0][2]) / 10
-
-
-def test_candidates_where_another_scorer_failed_are_left_out(hospitals, limit):
-    X, y = hospitals
-    scoring = group_auc_scoring(["neg_difference"], groups="hospital")
-    search = hospital_search(
-        SelectWithinGap("mine", at_most=limit),
-        scoring={**scoring, "mine": raise_for_dose_alone},
-        error_score=np.nan,
-    )
-    with (
-        pytest.warns(UserWarning, match="non-finite"),
-        pytest.warns(UserWarning, match="not for the dose alone"),
-    ):
-        search.fit(X, y)
-    assert not np.isnan(search.cv_results_["mean_test_mine"][search.best_index_])
-
-
 @pytest.mark.parametrize(
     ("scoring", "message"),
     [
@@ -626,17 +481,9 @@ def test_candidates_where_another_scorer_failed_are_left_out(hospitals, limit):
             group_auc_scoring(["pooled", "macro"], groups="hospital"),
             r"no score named 'neg_difference'; it has 'pooled', 'macro'\..*group_auc_scoring",
         ),
-        (
-            {**group_auc_scoring(["neg_difference"], groups="hospital"), "auc": "roc_auc"},
-            r"no score named 'pooled'; it has 'neg_difference', 'auc'",
-        ),
         ("roc_auc", r"no score named 'pooled' or 'neg_difference'; it has 'score'"),
-        (
-            make_group_auc_scorer("pooled", groups="hospital"),
-            r"no score named 'pooled' or 'neg_difference'; it has 'score'",
-        ),
     ],
-    ids=["gap", "score", "single", "single of ours"],
+    ids=["gap", "single"],
 )
 def test_absent_scores_are_an_error_that_names_what_is_there(hospitals, scoring, message):
     X, y = hospitals
@@ -645,36 +492,19 @@ def test_absent_scores_are_an_error_that_names_what_is_there(hospitals, scoring,
         search.fit(X, y)
 
 
-def test_rule_of_a_score_that_is_not_ours(hospitals, truth, limit):
+def test_halving_ignores_the_rule(hospitals, limit):
+    """A halving search uses its single score and ignores the gap."""
     X, y = hospitals
-    scoring = {**group_auc_scoring(["neg_difference"], groups="hospital"), "auc": "roc_auc"}
-    search = hospital_search(SelectWithinGap("auc", at_most=limit), scoring=scoring).fit(X, y)
-    assert features_of(search) == ["dose"]
-
-
-def halving(hospitals, scoring, limit):
-    X, y = hospitals
-    return HalvingGridSearchCV(
+    search = HalvingGridSearchCV(
         selecting_model(),
         CANDIDATES,
-        scoring=scoring,
+        scoring=make_group_auc_scorer("pooled", groups="hospital"),
         refit=SelectWithinGap("pooled", at_most=limit),
         cv=WithinGroupStratifiedKFold(3, groups="hospital"),
         min_resources=600,
         random_state=0,
     ).fit(X, y)
-
-
-def test_halving_ignores_the_rule(hospitals, limit):
-    """A halving search uses its single score and ignores the gap."""
-    scorer = make_group_auc_scorer("pooled", groups="hospital")
-    assert features_of(halving(hospitals, scorer, limit)) == ["dose", "marker"]
-
-
-def test_halving_takes_no_second_score(hospitals, limit):
-    scoring = group_auc_scoring(["pooled", "neg_difference"], groups="hospital")
-    with pytest.raises(ValueError, match="scoring"):
-        halving(hospitals, scoring, limit)
+    assert features_of(search) == ["dose", "marker"]
 
 
 def test_tau_in_a_search_is_averaged_as_a_square():

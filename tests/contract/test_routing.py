@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-import sklearn
 from contract_oracle import Expected, fold_scores
 from contract_tools import (
     CV,
@@ -17,14 +16,12 @@ from contract_tools import (
     plain_model,
 )
 from numpy.testing import assert_allclose
-from sklearn.exceptions import UnsetMetadataPassedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
     LeaveOneGroupOut,
-    cross_val_score,
     cross_validate,
 )
 from sklearn.pipeline import make_pipeline
@@ -65,13 +62,6 @@ def test_factory_refuses_none_while_routing_is_off(make):
         assert remedy in str(refusal.value)
 
 
-def test_scorer_made_under_routing_tells_that_routing_went_off(way):
-    scorer = make_group_auc_scorer("macro", groups=None)
-    sklearn.set_config(enable_metadata_routing=False)
-    with pytest.raises(ValueError, match=r"groups=None, but received no groups"):
-        cross_val_score(way.model, way.X, way.y, scoring=scorer, error_score="raise")
-
-
 # Omitted groups ----------------------------------------------------------------------
 
 
@@ -96,24 +86,6 @@ def test_forgotten_groups_are_an_error_that_says_how_to_pass_them(way, run, is_d
     options = {"refit": "macro"} if is_dict and run is search_without_groups else {}
     with pytest.raises(ValueError, match=FORGOTTEN):
         run(way, scoring, error_score="raise", **options)
-
-
-def test_forgotten_groups_are_told_by_the_warning_that_scikit_learn_makes_of_errors(way):
-    with (
-        pytest.warns(UserWarning, match="scores are non-finite"),
-        pytest.warns(UserWarning, match=FORGOTTEN),
-    ):
-        search = search_without_groups(way, make_group_auc_scorer("macro", groups=None))
-    assert np.isnan(search.cv_results_["mean_test_score"]).all()
-
-
-def test_groups_for_a_scorer_that_reads_a_column_are_refused_by_scikit_learn(way):
-    """Groups that no object requests raise an error."""
-    X = way.X.assign(site=pd.Categorical(way.site).codes)
-    scorer = make_group_auc_scorer("macro", groups="site")
-    search = GridSearchCV(way.model, {PENALTY: PENALTIES}, scoring=scorer, cv=CV)
-    with pytest.raises(TypeError, match="groups"):
-        search.fit(X, way.y, groups=way.site)
 
 
 # Routed groups and weights -----------------------------------------------------------
@@ -149,26 +121,6 @@ def test_splitter_by_the_same_groups_in_a_search(way, splitter):
         way.model, {PENALTY: PENALTIES}, scoring=scorer, cv=splitter, error_score="raise"
     ).fit(way.X, way.y, groups=way.site)
     assert_same(by_candidate(search), penalised(way, "macro", splits))
-
-
-@pytest.mark.parametrize("groups", ["site", "series"])
-def test_splitter_by_routed_groups_beside_a_scorer_that_reads_others(way, groups):
-    """The scorer and the splitter can have different groups."""
-    patient = np.arange(way.y.size) // 2
-    splits = list(GroupKFold(3).split(way.X, way.y, patient))
-    X = way.X.assign(site=pd.Categorical(way.site).codes)
-    labels = "site" if groups == "site" else pd.Series(way.site, X.index)
-    scores = cross_val_score(
-        way.model,
-        X,
-        way.y,
-        scoring=make_group_auc_scorer("macro", groups=labels),
-        cv=GroupKFold(3),
-        params={"groups": patient},
-        error_score="raise",
-    )
-    way.X = X
-    assert_same(scores, fold_scores(way, "macro", splits))
 
 
 # Requests ----------------------------------------------------------------------------
@@ -236,38 +188,13 @@ def test_sample_weight_adds_to_the_request_of_groups(weighted, weight):
             assert result[f"test_{name}"][i] != pytest.approx(unweighted[i], abs=1e-6)
 
 
-def test_members_of_a_dict_may_take_weights_or_not(weighted, weight):
-    scoring = {
-        "weighted": make_group_auc_scorer("pooled", groups=None).set_score_request(
-            sample_weight=True
-        ),
-        "plain": make_group_auc_scorer("pooled", groups=None).set_score_request(
-            sample_weight=False
-        ),
-    }
-    result = validated(weighted, scoring, params={"groups": weighted.site, "sample_weight": weight})
-    assert_same(result["test_plain"], fold_scores(weighted, "pooled", CV))
-    assert (abs(result["test_weighted"] - result["test_plain"]) > 1e-6).all()
-
-
-def test_weights_that_are_not_asked_for_are_an_error_of_scikit_learn(weighted, weight):
-    scorer = make_group_auc_scorer("pooled", groups=None)
-    with pytest.raises(UnsetMetadataPassedError, match="set_score_request"):
-        validated(
-            weighted, {"a": scorer}, params={"groups": weighted.site, "sample_weight": weight}
-        )
-
-
-@pytest.mark.parametrize("is_on", [False, True], ids=["routing off", "routing on"])
-def test_sample_weight_given_directly(data, is_on):
+def test_sample_weight_given_directly(data):
     X, y, site = data
     weight = np.random.default_rng(1).uniform(0.1, 3, y.size)
-    sklearn.set_config(enable_metadata_routing=is_on)
     model = plain_model().fit(X, y)
     scorer = make_group_auc_scorer("pooled", groups=pd.Series(site, X.index))
     expected = roc_auc_score(y, model.decision_function(X), sample_weight=weight)
     assert scorer(model, X, y, sample_weight=weight) == pytest.approx(expected, abs=1e-12)
-    assert scorer(model, X, y) != pytest.approx(expected, abs=1e-6)
 
 
 def test_groups_given_directly(way):
@@ -288,9 +215,3 @@ def test_requests_for_what_the_scorer_does_not_take_are_refused(routing, groups,
     scorer = make_group_auc_scorer("macro", groups=groups)
     with pytest.raises(TypeError, match=message):
         scorer.set_score_request(**request_)
-
-
-def test_set_score_request_needs_routing():
-    scorer = make_group_auc_scorer("macro", groups="site")
-    with pytest.raises(RuntimeError, match=r"enable_metadata_routing=True"):
-        scorer.set_score_request(sample_weight=True)

@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-import sklearn
 from contract_oracle import STATISTICS, Expected, fold_scores, rows_of
 from contract_tools import (
     CV,
@@ -29,8 +28,7 @@ from contract_tools import (
     randomized_search,
     with_penalty,
 )
-from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.linear_model import LogisticRegression
+from numpy.testing import assert_allclose
 from sklearn.metrics import average_precision_score, log_loss, make_scorer, roc_auc_score
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
 
@@ -84,17 +82,6 @@ def test_scorer_in_a_tool_that_turns_x_into_numpy(way, tool, statistic):
     assert_same(run(way, scorer), by_loop(loop, statistic))
 
 
-@pytest.mark.parametrize("way", ["routed"], indirect=True)
-def test_feature_selection_depends_on_the_statistic(way):
-    """A search by "macro" selects the feature within sites, a search by "cross" between sites."""
-    select, _ = TOOLS["SequentialFeatureSelector"]
-    chosen = {
-        statistic: select(way, make_group_auc_scorer(statistic, groups=None))
-        for statistic in ("macro", "cross")
-    }
-    assert (chosen["macro"] != chosen["cross"]).any()
-
-
 @few_ways
 def test_search_picks_what_is_best_by_the_statistic(way):
     search = grid_search(way, make_group_auc_scorer("neg_difference", groups=way.groups))
@@ -110,12 +97,6 @@ def test_search_scores_rows_it_is_given(way):
     best = with_penalty(way.model, search.best_params_[PENALTY]).fit(way.X, way.y)
     expected = Expected(way.y, best.decision_function(way.X), way.site)["within"]
     assert search.score(way.X, way.y, **way.params) == pytest.approx(expected, abs=1e-12)
-
-
-@few_ways
-def test_two_processes(way):
-    search = grid_search(way, make_group_auc_scorer("macro", groups=way.groups), n_jobs=2)
-    assert_same(by_candidate(search), by_loop(penalised, "macro"))
 
 
 # A dict ------------------------------------------------------------------------------
@@ -292,16 +273,6 @@ def test_labels_of_every_kind(data, labels, groups):
     assert_same(scores, by_loop(by_fold, "positives"))
 
 
-@pytest.mark.parametrize("labels", LABELS.values(), ids=LABELS)
-def test_labels_of_every_kind_in_logistic_regression_cv(data, routing, labels):
-    X, y, site = data
-    run, loop = TOOLS["LogisticRegressionCV"]
-    way = Way(X, y, site, LogisticRegression(), None, {"groups": site})
-    way.y = labels(y)
-    expected = by_loop(loop, "positives")
-    assert_same(run(way, make_group_auc_scorer("positives", groups=None)), expected)
-
-
 # Positive class ----------------------------------------------------------------------
 
 
@@ -347,17 +318,3 @@ def test_beside_a_scorer_of_scikit_learn_for_the_other_class(order, response_met
     assert_same(result["test_positives"], fold_scores(way, "positives", CV, positive="sick"))
     if order == "ours last" or response_method == "decision_function":
         assert_same(result["test_precision"], fold_scores(way, precision_of_the_healthy, CV))
-
-
-def test_routing_is_off_for_columns_and_series():
-    """Scorers need no configuration; the fixture enables routing for the routed way."""
-    assert not sklearn.get_config()["enable_metadata_routing"]
-    way = make_way("pandas column")
-    scores = cross_val_score(
-        way.model, way.X, way.y, scoring=make_group_auc_scorer("macro", groups="site"), cv=CV
-    )
-    with sklearn.config_context(enable_metadata_routing=True):
-        same = cross_val_score(
-            way.model, way.X, way.y, scoring=make_group_auc_scorer("macro", groups="site"), cv=CV
-        )
-    assert_array_equal(scores, same)

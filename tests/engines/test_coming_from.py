@@ -1,4 +1,4 @@
-"""The pages for users of other packages give the numbers of these packages."""
+"""The pages on boosting and for users of other packages give the numbers of these packages."""
 
 import doctest
 import json
@@ -11,15 +11,17 @@ from pathlib import Path
 import pytest
 from xgboost.tracker import RabitTracker
 
-PAGES = Path(__file__).parents[2] / "docs" / "reference" / "coming_from"
+DOCS = Path(__file__).parents[2] / "docs"
+PAGES = DOCS / "reference" / "coming_from"
 
 
-@pytest.mark.parametrize("package", ["xgboost", "torchmetrics"])
-def test_both_columns_of_python_give_what_stands_below_them(package):
-    if package == "torchmetrics":
+@pytest.mark.parametrize(
+    "page", [DOCS / "how_to" / "boosting.md", PAGES / "xgboost.md", PAGES / "torchmetrics.md"]
+)
+def test_both_columns_of_python_give_what_stands_below_them(page):
+    if page.stem == "torchmetrics":
         # PyTorch takes hundreds of megabytes, and no other test needs it.
-        pytest.importorskip(package, exc_type=ImportError)
-    page = PAGES / f"{package}.md"
+        pytest.importorskip("torchmetrics", exc_type=ImportError)
     blocks = re.findall(
         r"^```(?:python|pycon)\n(.*?)^```$", page.read_text(), flags=re.DOTALL | re.MULTILINE
     )

@@ -22,7 +22,7 @@ from edge_tables import (
 )
 from sqlframe.duckdb import DuckDBSession
 
-from skfedauc import Bins, GroupAUC, ScoreCounts
+from skfedauc import Bins, ScoreCounts
 from skfedauc.counts import view_of
 
 NUMBERS = itertools.count()
@@ -214,28 +214,6 @@ def test_bins_in_the_query(engine):
     table, bins = read(many_rows(5000)), Bins.at([0.25, 0.5, 1.5])
     names = {"label": "ill", "score": "risk", "max_cells": 8, "disclosure": bins}
     assert ScoreCounts.from_table(table, **names).cells.scores.size == 4
-
-
-AUC = """
-    SELECT (SUM(places) - n * (n + 1.0) / 2) / (n * (SUM(total) - n)) AS auc FROM (
-        SELECT SUM(ill) AS n FROM {table}
-    ) AS all_positives, (
-        SELECT
-            SUM(ill) * (SUM(COUNT(*)) OVER (ORDER BY risk) - (COUNT(*) - 1) / 2.0) AS places,
-            COUNT(*) AS total
-        FROM {table} GROUP BY risk
-    ) AS by_score
-    GROUP BY n
-"""
-
-
-def test_auc_by_sql():
-    """The oracle is the rank sum by one query, which uses no code of the package."""
-    connection = duckdb.connect()
-    connection.register("many", many_rows())
-    ((by_sql,),) = connection.execute(AUC.format(table="many")).fetchall()
-    counts = ScoreCounts.from_table(connection.table("many"), **BY_SITE)
-    assert GroupAUC(counts).pooled == pytest.approx(by_sql, abs=1e-13)
 
 
 def test_timestamps_of_spark_are_instants(spark):

@@ -69,39 +69,34 @@ def test_the_pooled_auc_is_that_of_all_patients(clinics, grid):
     assert metrics["auc-pooled"] == pytest.approx(0.85, abs=0.01)
 
 
-def test_the_guide_shows_what_the_server_prints(clinics, grid, capsys, tmp_path):
-    with open(APP / "pyproject.toml", "rb") as file:
-        config = tomllib.load(file)["tool"]["flwr"]["app"]["config"]
-    context = Context(
-        run_id=1,
-        node_id=0,
-        node_config={},
-        state=RecordDict(),
-        run_config=config | {"folder": str(tmp_path)},
-    )
-    clinics["server_app"].app(grid, context)
-    printed = capsys.readouterr().out.splitlines()
-    last = printed[printed.index("round 3: 10 clinics, missing: none") :]
-    assert "\n".join(f"    {line}" for line in last) in GUIDE.read_text(encoding="utf-8")
+@pytest.fixture
+def check_printed(clinics, grid, capsys, tmp_path):
+    """Run the server, and check that the guide has what it prints from a line on."""
+
+    def check(line, **config):
+        with open(APP / "pyproject.toml", "rb") as file:
+            config |= tomllib.load(file)["tool"]["flwr"]["app"]["config"] | config
+        config["folder"] = str(tmp_path)
+        context = Context(
+            run_id=1, node_id=0, node_config={}, state=RecordDict(), run_config=config
+        )
+        clinics["server_app"].app(grid, context)
+        printed = capsys.readouterr().out.splitlines()
+        last = printed[printed.index(line) :]
+        assert "\n".join(f"    {line}" for line in last) in GUIDE.read_text(encoding="utf-8")
+
+    return check
+
+
+def test_the_guide_shows_what_the_server_prints(check_printed, tmp_path):
+    check_printed("round 3: 10 clinics, missing: none")
     names = {f"round_{number}.skfa" for number in (1, 2, 3)} | {"model.npz"}
     assert {path.name for path in tmp_path.iterdir()} == names
 
 
-def test_secure_aggregation_sends_no_counts_in_the_clear(clinics, grid, capsys, tmp_path):
+def test_secure_aggregation_sends_no_counts_in_the_clear(clinics, grid, check_printed, tmp_path):
     task = clinics["task"]
-    with open(APP / "pyproject.toml", "rb") as file:
-        config = tomllib.load(file)["tool"]["flwr"]["app"]["config"]
-    context = Context(
-        run_id=1,
-        node_id=0,
-        node_config={},
-        state=RecordDict(),
-        run_config=config | {"secure": True, "folder": str(tmp_path)},
-    )
-    clinics["server_app"].app(grid, context)
-    printed = capsys.readouterr().out.splitlines()
-    last = printed[printed.index("secure aggregation of 10 clinics") :]
-    assert "\n".join(f"    {line}" for line in last) in GUIDE.read_text(encoding="utf-8")
+    check_printed("secure aggregation of 10 clinics", secure=True)
     assert {path.name for path in tmp_path.iterdir()} == {"model.npz", "secure.skfa"}
     assert "evaluate" not in grid.sent
     with np.load(tmp_path / "model.npz") as arrays:
@@ -171,7 +166,10 @@ def test_the_report_is_right_with_five_strange_clinics(clinics, grid):
     reasons = list(aggregator.invalid[1].values())
     assert len(reasons) == 2
     assert any(f"from {named[garbage]!r} has damaged counts" in reason for reason in reasons)
-    assert any(f"not give to {named[intruder]!r}: {named[0]!r}" in reason for reason in reasons)
+    assert any(
+        f"{named[intruder]!r}: " in reason and f"not have: {named[0]!r}" in reason
+        for reason in reasons
+    )
     lacking = tuple(sorted(named[number] for number in (garbage, intruder, killed)))
     assert aggregator.missing_groups[1] == lacking
     assert any("2 of 10 replies left out as invalid" in message for message in warned)
