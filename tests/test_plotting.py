@@ -13,14 +13,17 @@ from matplotlib.legend import Legend
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score, roc_curve
+from sklearn.model_selection import GridSearchCV
 
 from skfedauc import (
     GroupAUC,
     ScoreCounts,
+    SelectWithinGap,
     cross_validate_group_auc,
 )
 from skfedauc.inference.cross_gap import pair_errors
 from skfedauc.plotting import (
+    CandidatesDisplay,
     CrossAUCDisplay,
     GroupAUCDisplay,
     GroupRocCurveDisplay,
@@ -87,6 +90,31 @@ def axes(width=8.0, height=6.0, layout=None):
 def laid_out(size):
     """Return axes with constrained layout, or None if the display makes the axes."""
     return None if size is None else axes(*size, "constrained")
+
+
+def search_of(scores, gaps, *, gap="difference", refit=False, params=None):
+    """Return a search with the attributes of a fitted search."""
+    search = GridSearchCV(LogisticRegression(), {}, refit=refit)
+    search.cv_results_ = {
+        "params": params or [{"model__C": 2.0**i} for i in range(len(scores))],
+        "mean_test_pooled": np.array(scores, float),
+        f"mean_test_neg_{gap}": -np.array(gaps, float),
+    }
+    if refit:
+        search.best_index_ = refit(search.cv_results_)
+    return search
+
+
+def random_search(n_candidates, seed=0):
+    rng = np.random.default_rng(seed)
+    gaps = rng.uniform(0.03, 0.25, n_candidates)
+    params = [
+        {"model__max_depth": int(i), "model__learning_rate": 0.01 * int(i + 1), "model__kind": "a"}
+        for i in range(n_candidates)
+    ]
+    scores = 0.7 + 0.25 * np.sqrt(gaps) * rng.uniform(0.6, 1, n_candidates)
+    rule = SelectWithinGap("pooled", at_most=0.15)
+    return search_of(scores, gaps, refit=rule, params=params)
 
 
 # Forest plot -----------------------------------------------------------------------------------
@@ -452,6 +480,50 @@ def test_errors_of_pairs_are_those_of_two_groups_of_equal_scores():
     np.testing.assert_allclose(pair_errors(doubled), expected, rtol=0.01)
 
 
+# Candidates -------------------------------------------------------------------------------------
+
+
+def test_candidates_are_drawn_where_they_are():
+    scores, gaps = [0.7, 0.8, 0.9, 0.75, np.nan], [0.1, 0.2, 0.3, 0.25, np.nan]
+    search = search_of(scores, gaps, refit=SelectWithinGap("pooled", at_most=0.21))
+    display = CandidatesDisplay.from_search(search, score="pooled", ax=axes())
+    np.testing.assert_array_equal(display.within_.get_offsets(), [[0.1, 0.7], [0.2, 0.8]])
+    np.testing.assert_array_equal(display.beyond_.get_offsets(), [[0.3, 0.9], [0.25, 0.75]])
+    assert list(display.front) == [2, 1, 0]
+    drawn = np.transpose(display.front_line_.get_data())
+    np.testing.assert_array_equal(drawn, [[0.3, 0.9], [0.2, 0.8], [0.1, 0.7]])
+    assert display.chosen == 1
+    np.testing.assert_array_equal(display.chosen_marker_.get_data(), [[0.2], [0.8]])
+    assert set(display.limit_.get_xdata()) == {0.21}
+    assert display.note_ == "1 candidate without a score not shown"
+    legend = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert legend == ["2 within the limit", "2 beyond", "limit 0.21", "Pareto front", "chosen: C=2"]
+
+
+def test_no_limit_is_drawn_unless_it_is_of_this_gap():
+    search = search_of(
+        [0.7, 0.8], [0.04, 0.09], gap="tau", refit=SelectWithinGap("pooled", gap="tau", at_most=1)
+    )
+    display = CandidatesDisplay.from_search(search, score="pooled", gap="tau", ax=axes())
+    # Scorers return the square of tau.
+    np.testing.assert_allclose(display.gaps, [0.2, 0.3])
+    assert display.at_most == 1
+    search = search_of([0.7, 0.8], [0.1, 0.2])
+    display = CandidatesDisplay.from_search(search, score="pooled", ax=axes())
+    assert display.limit_ is None
+    assert display.chosen_marker_ is None
+    display = CandidatesDisplay.from_search(search, score="pooled", at_most=0.15, ax=axes())
+    assert set(display.limit_.get_xdata()) == {0.15}
+
+
+def test_candidates_without_parameters_or_front():
+    display = CandidatesDisplay(scores=[0.7], gaps=[0.1]).plot(axes())
+    assert display.front_line_ is None
+    draw(display)
+    with pytest.raises(ValueError, match="nothing to draw"):
+        CandidatesDisplay(scores=[np.nan], gaps=[0.1])
+
+
 # All displays -----------------------------------------------------------------------------------
 
 
@@ -550,16 +622,21 @@ groups_and_sizes = pytest.mark.parametrize(
 @functools.cache
 def drawn(display, n_groups, size):
     """Return a display after drawing; labels of groups have every length."""
-    counts = report_of(n_groups).counts.regroup(
-        lambda label: f"{HOSTILE[-1][: int(label[5:]) % 40]} {label}"
-    )
-    made = display.from_report(GroupAUC(counts, undefined="ignore"), ax=laid_out(size))
+    if display is CandidatesDisplay:
+        search = random_search(n_groups)
+        made = display.from_search(search, score="pooled", ax=laid_out(size))
+    else:
+        counts = report_of(n_groups).counts.regroup(
+            lambda label: f"{HOSTILE[-1][: int(label[5:]) % 40]} {label}"
+        )
+        report = GroupAUC(counts, undefined="ignore")
+        made = display.from_report(report, ax=laid_out(size))
     draw(made)
     return made
 
 
 @groups_and_sizes
-@pytest.mark.parametrize("display", REPORT_DISPLAYS)
+@pytest.mark.parametrize("display", [*REPORT_DISPLAYS, CandidatesDisplay])
 def test_no_text_overlaps_another_or_leaves_the_picture(display, size, n_groups):
     made = drawn(display, n_groups, size)
     found = texts_of(made.ax_)
@@ -613,6 +690,7 @@ def test_matplotlib_is_needed_to_draw_and_pyplot_only_without_axes(monkeypatch):
         for call in (
             *(functools.partial(display.from_report, report) for display in REPORT_DISPLAYS),
             lambda: GroupAUCDisplay.from_predictions(**rows),
+            lambda: CandidatesDisplay.from_search(None, score="pooled"),
             CrossAUCDisplay(report).plot,
         ):
             with pytest.raises(ImportError, match=r'requires matplotlib.* "skfedauc\[plot\]"'):

@@ -23,6 +23,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from skfedauc import SelectWithinGap, WithinGroupStratifiedKFold, group_auc_scoring
+from skfedauc.plotting import CandidatesDisplay
 
 finances = ["loanprc", "hrat", "obrat", "mortno", "mortlat1", "mortlat2", "chist", "pubrec"]
 others = ["cosign", "unem", "dep", "male", "married", "self", "multi", "sch", "thick", "gdlin"]
@@ -62,13 +63,7 @@ assert round(price, 3) == 0.014
 # ``refit=`` selected.
 
 fig, ax = plt.subplots(figsize=(5.4, 4.2), layout="constrained")
-ax.scatter(-table[names[1]], table["pooled"])
-ax.plot(-front[names[1]], front["pooled"])
-ax.plot(
-    -selected[names[1]], selected["pooled"], "D", color="tab:red", markersize=11, fillstyle="none"
-)
-ax.axvline(search.refit.at_most, linestyle=":")
-ax.set(xlabel="cross difference, mean over folds", ylabel="pooled AUC, mean over folds")
+CandidatesDisplay.from_search(search, score="pooled", gap="cross_difference", ax=ax)
 ax.set_title(f"Half the gap costs {price:.3f} of pooled AUC", loc="left")
 plt.show()
 

@@ -2,6 +2,7 @@
 
 import base64
 import contextlib
+import json
 import re
 import zlib
 
@@ -163,6 +164,13 @@ def test_the_appendix_folds(sites, audits):
         assert cells == [" ".join(text.split()) for text in table.rows[0]]
 
 
+def test_all_numbers_are_downloaded(sites, audits):
+    address = sites.find_element(CSS, "a[download]").get_attribute("href")
+    assert address.startswith("data:application/json;base64,")
+    document = json.loads(base64.b64decode(address.partition(",")[2]))
+    assert document == json.loads(audits["sites"].to_json())
+
+
 @pytest.mark.parametrize("width", [1280, 390])
 def test_labels_stay_text(browser, pages, emulate, width):
     set_width(emulate, width)
@@ -237,7 +245,7 @@ def test_contrast_of_texts_and_plots(browser, pages, emulate, name, scheme):
           numbers(getComputedStyle(document.body).backgroundColor),
           seen.filter((part) => own(part) && !part.closest("script"))
             .map((part) => [part.outerHTML, numbers(color(part)), behind(part)]),
-          [...document.querySelectorAll("svg .ci, svg .null, svg .pooled")]
+          [...document.querySelectorAll("svg .ci, svg .curve, svg .null, svg .pooled")]
             .filter((part) => part.checkVisibility() && !part.closest(".few"))
             .map((part) => [part.outerHTML, numbers(getComputedStyle(part).stroke)]),
         ];

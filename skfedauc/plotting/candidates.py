@@ -1,0 +1,248 @@
+"""`CandidatesDisplay`: scores and gaps of a search's candidates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skfedauc import _input, _words
+from skfedauc.model_selection import SelectWithinGap
+from skfedauc.model_selection.candidates import checked_gap, results_of, scores_and_gaps
+from skfedauc.plotting import drawing
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
+
+# Largest number of characters of the parameters of a candidate
+_MOST_CHARACTERS = 40
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class CandidatesDisplay:
+    """Scatter plot of a search's candidates: score against gap.
+
+    Make it with `from_search`. Better candidates are further up and further left. A line joins the
+    Pareto front: the candidates for which no other candidate has both a better score and a smaller
+    gap. The legend names the chosen candidate's parameters.
+
+    Parameters
+    ----------
+    scores, gaps : array-like, shape (n_candidates,)
+        Means over folds; NaN for failed candidates, which the note counts.
+    params : sequence of dict, default=None
+        Each candidate's parameters.
+    front : int array-like, default=()
+        Indices of the Pareto-optimal candidates, from the best score to the smallest gap.
+    chosen : int, default=None
+        The chosen candidate's index.
+    at_most : float, default=None
+        The gap's limit. Candidates with a larger gap are empty circles.
+    score_name : str, default="score"
+        Score name, for its axis.
+    gap_name : str, default="gap"
+        Gap name, for its axis.
+
+    Attributes
+    ----------
+    within_, beyond_ : matplotlib PathCollection
+        Candidates within and beyond the gap's limit; without a limit, all are within.
+    front_line_, chosen_marker_, limit_ : matplotlib Line2D or None
+    note_ : str
+        What the plot leaves out; empty if it shows everything.
+    ax_, figure_ : matplotlib Axes and Figure
+
+    See Also
+    --------
+    SelectWithinGap : Refit rule for the best score within a limit of the gap.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from skfedauc.plotting import CandidatesDisplay
+    >>> candidates = CandidatesDisplay(scores=[0.8, 0.7], gaps=[0.2, 0.1], at_most=0.15)
+    >>> candidates.plot(Figure().subplots()).within_.get_offsets().tolist()
+    [[0.1, 0.7]]
+    """
+
+    scores: NDArray[np.float64]
+    gaps: NDArray[np.float64]
+    params: Sequence[Mapping[str, Any]] | None = None
+    front: Sequence[int] = ()
+    chosen: int | None = None
+    at_most: float | None = None
+    score_name: str = "score"
+    gap_name: str = "gap"
+
+    def __post_init__(self) -> None:
+        self.scores = _input.check_floats(self.scores, "scores")
+        self.gaps = _input.check_floats(self.gaps, "gaps")
+        _input.check_length("gaps", self.gaps.size, "scores", self.scores.size)
+        self.front = _input.check_counts(self.front, "front").tolist()
+        if self.chosen is not None:
+            self.chosen = _input.check_whole_number(self.chosen, "chosen", 0)
+        for name in ("score_name", "gap_name"):
+            text = getattr(self, name)
+            if not isinstance(text, str):
+                raise TypeError(f"{name} must be text; got {_words.described(text)}.")
+        if self.at_most is not None:
+            self.at_most = _input.check_number(self.at_most, "at_most")
+        if self.params is not None:
+            if not isinstance(self.params, Sequence):
+                raise TypeError(
+                    f"params must be a list of mappings; got {_words.described(self.params)}."
+                )
+            _input.check_length("params", len(self.params), "scores", self.scores.size)
+        if np.isnan(self.scores + self.gaps).all():
+            raise ValueError("every candidate's score or gap is NaN: there is nothing to draw.")
+
+    @classmethod
+    def from_search(
+        cls,
+        search: Any,
+        *,
+        score: str,
+        gap: str = "difference",
+        at_most: float | None = None,
+        ax: Axes | None = None,
+    ) -> CandidatesDisplay:
+        """Draw a search's candidates.
+
+        Parameters
+        ----------
+        search : fitted GridSearchCV or RandomizedSearchCV
+            Search with the score and the gap among its metrics.
+        score : str
+            Score name, a key of ``scoring``.
+        gap : str, default="difference"
+            Gap name, as in `SelectWithinGap`.
+        at_most : float, default=None
+            The gap limit to draw. None uses the limit of ``search.refit`` if ``search.refit`` is
+            a `SelectWithinGap` for this gap.
+        ax : matplotlib Axes, default=None
+            Axes to draw on; None makes a new figure.
+
+        Returns
+        -------
+        CandidatesDisplay
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is missing.
+        ValueError
+            If the search does not have these scores, or a candidate's gap is NaN.
+        NotFittedError
+            If the search is not fitted.
+        """
+        drawing.check_matplotlib("CandidatesDisplay.from_search")
+        results = results_of(search)
+        scores, gaps = scores_and_gaps(results, score, checked_gap(gap))
+        rule = getattr(search, "refit", None)
+        if at_most is None and isinstance(rule, SelectWithinGap) and rule.gap == gap:
+            at_most = rule.at_most
+        display = cls(
+            scores=scores,
+            gaps=gaps,
+            params=results["params"],
+            front=front_of(scores, gaps),
+            chosen=getattr(search, "best_index_", None),
+            at_most=at_most,
+            score_name=score,
+            gap_name=gap,
+        )
+        return display.plot(ax)
+
+    def plot(self, ax: Axes | None = None) -> CandidatesDisplay:
+        """Draw the display.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Axes to draw on; None makes a new figure.
+
+        Returns
+        -------
+        CandidatesDisplay
+            The display itself.
+        """
+        drawing.check_matplotlib("CandidatesDisplay.plot")
+        self.ax_ = ax = drawing.axes_or_new(drawing.check_axes(ax), 5.0)
+        self.figure_ = ax.figure
+        x, y = self.gaps, self.scores
+        drawn = ~np.isnan(x + y)
+        is_within = drawn & (x <= (np.inf if self.at_most is None else self.at_most))
+        is_beyond = drawn & ~is_within
+        n_within, n_beyond, n_failed = (int(of.sum()) for of in (is_within, is_beyond, ~drawn))
+        blue = drawing.BLUE
+        self.within_ = ax.scatter(x[is_within], y[is_within], 28, color=blue, alpha=0.8, zorder=3)
+        self.beyond_ = ax.scatter(
+            x[is_beyond], y[is_beyond], 28, facecolors="none", edgecolors=blue
+        )
+        entries: list[drawing.Entry] = [(self.within_, _words.counted(n_within, "candidate"))]
+        low, high = y[drawn].min(), y[drawn].max()
+        margin = 0.06 * (high - low) or max(0.1 * abs(high), 0.01)
+        limits = low - margin, high + margin
+        self.limit_: Line2D | None = None
+        if self.at_most is not None:
+            (self.limit_,) = ax.plot(
+                [self.at_most] * 2, limits, color=drawing.BLACK, linestyle=":", linewidth=1.2
+            )
+            entries = [
+                (self.within_, f"{n_within:,} within the limit"),
+                (self.beyond_, f"{n_beyond:,} beyond"),
+                (self.limit_, f"limit {self.at_most:g}"),
+            ]
+        self.front_line_: Line2D | None = None
+        front = list(self.front)
+        if front:
+            (self.front_line_,) = ax.plot(x[front], y[front], color=blue, linewidth=1, zorder=2)
+            entries.append((self.front_line_, "Pareto front"))
+        self.chosen_marker_: Line2D | None = None
+        if self.chosen is not None and drawn[self.chosen]:
+            (self.chosen_marker_,) = ax.plot(
+                x[[self.chosen]],
+                y[[self.chosen]],
+                "D",
+                color=drawing.VERMILLION,
+                markersize=11,
+                markerfacecolor="none",
+                markeredgewidth=2,
+                zorder=4,
+            )
+            text = self._parameters(self.chosen)
+            entries.append((self.chosen_marker_, f"chosen: {text}" if text else "chosen"))
+        self.note_ = ""
+        if n_failed:
+            self.note_ = f"{_words.counted(n_failed, 'candidate')} without a score not shown"
+        ax.set_xlabel(f"{self.gap_name}, mean over folds")
+        ax.set_ylabel(f"{self.score_name}, mean over folds")
+        for label in (ax.xaxis.label, ax.yaxis.label):
+            drawing.as_written(label)
+        drawing.legend_and_note(ax, entries, self.note_, limits)
+        return self
+
+    def _parameters(self, candidate: int) -> str:
+        """Return a candidate's parameters as text, without pipeline steps."""
+        values = {} if self.params is None else self.params[candidate]
+        texts = {
+            name.rsplit("__", 1)[-1]: f"{value:.3g}" if isinstance(value, float) else f"{value}"
+            for name, value in values.items()
+        }
+        return drawing.text_of(", ".join(map("=".join, texts.items())), _MOST_CHARACTERS)
+
+
+def front_of(scores: NDArray[np.float64], gaps: NDArray[np.float64]) -> list[int]:
+    """Return the candidates that no other candidate beats, from the best score to the least gap."""
+    order = np.lexsort((gaps, -np.where(np.isnan(scores), -np.inf, scores)))
+    kept: list[int] = []
+    for candidate in order[: int((~np.isnan(scores)).sum())].tolist():
+        last = kept[-1] if kept else candidate
+        equal = gaps[candidate] == gaps[last] and scores[candidate] == scores[last]
+        if equal or gaps[candidate] < gaps[last]:
+            kept.append(candidate)
+    return kept
