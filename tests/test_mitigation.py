@@ -19,7 +19,6 @@ from fairlearn.reductions import (
 )
 from lightgbm import LGBMClassifier
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn import config_context
 from sklearn.base import clone, is_classifier
 from sklearn.dummy import DummyClassifier
 from sklearn.frozen import FrozenEstimator
@@ -168,26 +167,6 @@ def test_every_kind_of_table_gives_the_same(people, name):
     for kind, convert in FRAMES.items():
         model = mitigated(name, ["sex", "band"]).fit(convert(X), y)
         assert_same_outputs(outputs(model, convert(X)), expected, kind)
-
-
-@pytest.mark.parametrize(
-    "convert",
-    [*map(FRAMES.get, ["polars", "pyarrow", "categorical"]), None],
-    ids=["polars", "pyarrow", "categorical", "array"],
-)
-@every_fit
-def test_configured_output_of_transformers_changes_nothing(people, name, convert):
-    X, y = people
-    columns = ["sex", "band"]
-    if convert is None:
-        X, columns = X.drop(columns="sex").to_numpy(), 2
-    X = X if convert is None else convert(X)
-    expected = outputs(mitigated(name, columns).fit(X, y), X)
-    output = "polars" if isinstance(X, pd.DataFrame) else "pandas"  # a frame of another kind than X
-    with config_context(transform_output=output):
-        actual = outputs(mitigated(name, columns).fit(X, y), X)
-    for one, other in zip(actual, expected, strict=True):
-        assert_array_equal(one, other)
 
 
 def test_seeds_of_random_decisions(people):

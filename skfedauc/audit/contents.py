@@ -343,9 +343,10 @@ def _table(found: Answer, favorable: str | None) -> Table:
     """Return the table of an answer's groups, or of their changes."""
     assert found.table is not None
     question, level = found.question, wording.level_text(found.confidence_level)
-    values, heading, sign = ["value"], [question.noun, f"{wording.NINETY_FIVE} interval"], ""
+    values, heading = ["value"], [question.noun, f"{wording.NINETY_FIVE} interval"]
+    sign = "+" if found.models or question.is_signed else ""
     if found.models:
-        values, sign = ["before", "after"], "+"
+        values = ["before", "after"]
         heading = [*found.models, f"{wording.NINETY_FIVE} of change", "change"]
     elif found.reference is not None:
         heading.append(f"minus {wording.label(found.reference)}")
