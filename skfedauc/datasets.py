@@ -93,10 +93,9 @@ def make_group_scores(
     ``Phi((mu+_g - mu-_h) / sqrt(2))``. Here ``mu`` are the means of the scores, and Phi is the
     normal distribution function [1]_.
 
-    If negatives have the same score distribution on all devices, the average by positives equals
-    the pooled AUC [2]_. If positives have the same score distribution, the average by negatives
-    equals the pooled AUC. If both conditions hold, all averages equal the pooled AUC. Equal class
-    counts hide the differences between averages: pass unequal counts.
+    If negatives have the same scores on all devices, the average by positives equals the pooled AUC
+    [2]_; if positives do, the average by negatives. Equal class counts hide the differences between
+    averages: pass unequal counts.
 
     References
     ----------
@@ -198,9 +197,8 @@ def make_uniform_scores(
     share a of the negatives is below every positive. A positive is above each other negative with
     probability one half. The AUC is therefore ``a + (1 - a) / 2``.
 
-    The n rows in a class are at the midpoints of n equal parts of the interval, which are the
-    fractions ``(i + 1/2) / n`` of the length. No row is at an end. Rows at the ends
-    would tie a positive with a negative at score 1, which would change the AUC of the rows.
+    The n rows in a class are at the midpoints of n equal parts of the interval, and none at an end,
+    where a positive would tie with a negative.
 
     Examples
     --------

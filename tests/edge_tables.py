@@ -236,7 +236,10 @@ EDGES: dict[str, Edge] = {
     ),
     "scores of integers": Edge(rows(risk=[3, 1, 2, 2, 3, -1]), BY_SITE),
     "scores beyond 2**53": Edge(
-        rows(risk=[2**53 + 1, 1, 2, 2, 3, 2**53]), BY_SITE, ValueError, r"integers beyond 2\*\*53"
+        rows(risk=[2**53 + 1, 1, 2, 2, 3, 2**53]),
+        BY_SITE,
+        ValueError,
+        "would be rounded",
     ),
     "scores of decimals": Edge(rows(risk=decimals(".1", ".5", ".25", ".5", ".5", ".1")), BY_SITE),
     "scores of decimals missing": Edge(
@@ -350,37 +353,37 @@ EDGES: dict[str, Edge] = {
         rows(weight=[1.0, None, 0.25, 0.0, None, 1.0]),
         WEIGHTED,
         ValueError,
-        "^column 'weight' .*got (2 NULL, 0|2) NaN and 0 inf.* of 6",
+        "^column 'weight' .*got 2 (.*inf.* )?of 6",
     ),
     "weights NaN": Edge(
         rows(weight=[1.0, NAN, 0.25, 0.0, 2.0, NAN]),
         WEIGHTED,
         ValueError,
-        "got 2 NaN and 0 inf.* of 6",
+        "got 2 (.*inf.* )?of 6",
     ),
     "weights infinite": Edge(
         rows(weight=[1.0, INF, NAN, 0.0, -INF, -1.0]),
         WEIGHTED,
         ValueError,
-        "got 1 NaN and 2 inf.* of 6",
+        "got (1 NaN and 2 inf.* of 6|4 of 6 that are)",
     ),
     "weights negative": Edge(
         rows(weight=[1.0, -1.0, 0.25, 0.0, -2.0, 1.0]),
         WEIGHTED,
         ValueError,
-        "0 or more; got 2 negative",
+        "0 or more; got 2 (of 6 that are missing, infinite or )?negative",
     ),
     "weights too large": Edge(
         rows(weight=[1.0, 1e200, 0.25, 0.0, 2.0, 1.0]),
         WEIGHTED,
         ValueError,
-        r"at most 1e100, .*1e\+200",
+        r"from 1e-100 to 1e100, .*1e\+200",
     ),
     "weights too small": Edge(
         rows(weight=[1.0, 1e-200, 0.25, 0.0, 2.0, 1.0]),
         WEIGHTED,
         ValueError,
-        r"least 1e-100, .*1e-200",
+        r"from 1e-100 to 1e100, .*1e-200",
     ),
     "weights too different": Edge(
         rows(weight=[1e-60, 1e60, 0.0, 0.0, 1e-60, 1.0]), WEIGHTED, ValueError, "factor of 1e100"

@@ -23,22 +23,15 @@ _LARGEST = (1 << 63) - 1
 _MOST_JOBS = (1 << 31) - 1
 
 
-def check_option(
-    name: str, value: Any, options: Iterable[str | None] | Mapping[Any, str], hint: str = ""
-) -> Any:
-    """Return an argument that takes one among several names, after checking it.
-
-    A mapping explains each name in messages, or has "" where a name needs no words.
-    """
+def check_option(name: str, value: Any, options: Iterable[str | None], hint: str = "") -> Any:
+    """Return an argument that takes one among several names, after checking it."""
     known = list(options)
     # Arrays compare by element, so that `in` alone would raise an error of its own.
     if (value is None or isinstance(value, str)) and value in known:
         return value
-    words = options if isinstance(options, Mapping) else {}
-    explained = [
-        f"{option!r} ({words[option]})" if words.get(option) else repr(option) for option in known
-    ]
-    text = enumerated(explained, "or") if len(known) < 5 else f"one of {all_shortened(known)}"
+    text = f"one of {all_shortened(known)}"
+    if len(known) < 5:
+        text = enumerated(list(map(repr, known)), "or")
     raise ValueError(f"{name} must be {text}; got {shortened(value)}.{hint}")
 
 
@@ -220,23 +213,12 @@ def column_of(values: Any, name: str) -> NDArray[Any]:
         array = array[:, 0]
     if array.ndim != 1:
         hint = ""
-        is_table = name.startswith(("y_score", "scores[")) and array.ndim == 2
-        if is_table and array.shape[1] == 2:
-            hint = (
-                " It looks like the output of predict_proba: pass the column of the "
-                f"positive class, {name}[:, 1]."
-            )
-        elif is_table:
-            hint = (
-                " AUC compares one class with another: to compare class i with the rest pass "
-                f"y_true == classes[i] and {name}[:, i]"
-            )
-            if name == "y_score":
-                hint += (
-                    "; to compare all classes, use MulticlassGroupAUC, or multi_class= of "
-                    "group_roc_auc_score"
-                )
-            hint += "."
+        if name.startswith(("y_score", "scores[")) and array.ndim == 2:
+            hint = f" Pass the column of the positive class, {name}[:, 1]."
+            if array.shape[1] != 2:
+                hint = f" For class i and the rest pass y_true == classes[i] and {name}[:, i]."
+            if array.shape[1] != 2 and name == "y_score":
+                hint += " MulticlassGroupAUC, and multi_class= of functions, compare all classes."
         raise ValueError(
             f"{name} must be one-dimensional; got an array of shape {array.shape}.{hint}"
         )
@@ -274,6 +256,8 @@ def kind_in_words(values: Any) -> str:
     return f"{kind.__name__} of {', '.join(sorted({type(item).__name__ for item in values}))}"
 
 
+# Types of numbers that float64 holds exactly
+_FLOATS = {float, bool, np.float64, np.float32, np.float16, np.bool_}
 # A rank among the rows of one site means nothing beside the ranks of another.
 _RANKS = "Ranks are right only if they are taken over all rows of all sites together."
 
@@ -292,15 +276,14 @@ def check_scores(
     """
     array = column_of(values, name)
     scores = _as_floats(array, name, keep_single=keep_single)
+    _refuse_infinite(scores, name, n_rows, values)
     is_list = isinstance(values, list | tuple) and array.dtype == np.float64
     if is_list and bool((np.abs(scores) >= 1 << 53).any()):
         # numpy converts lists with floats or large integers to floats.
         array = object_array(v[0] if isinstance(v, list | tuple) else v for v in values)
-    _refuse_rounded(array, scores, name)
-    _refuse_infinite(scores, name, n_rows, values)
     if array.dtype.kind == "O":
         refuse_ties(array.tolist(), scores, name)
-        _refuse_inexact(array.tolist(), scores.tolist(), name, n_rows)
+    _refuse_rounded(array, scores, name, n_rows)
     return scores
 
 
@@ -315,7 +298,7 @@ def total_of_rows(size: int, n_rows: NDArray[np.int64] | None) -> int:
 
 def refuse_ties(numbers: Sequence[Any], scores: NDArray[np.float64], name: str) -> None:
     """Refuse different numbers, such as decimals, that are equal as float64."""
-    if set(map(type, numbers)) <= {float, bool, np.float64, np.float32, np.float16, np.bool_}:
+    if set(map(type, numbers)) <= _FLOATS:
         return
     exact = {
         Fraction(*number.as_integer_ratio()) if isinstance(number, np.longdouble) else number
@@ -329,35 +312,43 @@ def refuse_ties(numbers: Sequence[Any], scores: NDArray[np.float64], name: str) 
         )
 
 
-def _refuse_inexact(
-    numbers: Sequence[Any],
-    scores: Sequence[float],
+def _refuse_rounded(
+    array: NDArray[Any],
+    scores: NDArray[np.float64],
     name: str,
-    n_rows: NDArray[np.int64] | None = None,
+    n_rows: NDArray[np.int64] | None,
 ) -> None:
-    """Refuse decimals and fractions that may tie with numbers counted in another call.
+    """Refuse numbers that float64 would round, and that may tie with numbers of another call.
 
-    Two different numbers have different float64 values in two cases: each number equals the float64
-    value, or is the shortest decimal that rounds to this value.
+    Numbers that are equal to their float, or are the shortest decimal that rounds to it, do not.
     """
-    if set(map(type, numbers)) <= {float, int, bool}:
-        return
-    is_rounded = np.array(
-        [
-            hasattr(number, "as_integer_ratio")
-            and Fraction(*number.as_integer_ratio()) not in (Fraction(score), Fraction(repr(score)))
-            for number, score in zip(numbers, scores, strict=True)
-        ],
-        np.bool_,
-    )
+    is_rounded = np.zeros(array.size, np.bool_)
+    if array.dtype.kind == "f" and array.dtype.itemsize > 8:
+        is_rounded = scores != array
+    elif array.dtype.kind in "Oiu" and array.dtype.itemsize == 8:
+        kinds = set(map(type, array.tolist())) if array.dtype.kind == "O" else {int}
+        if kinds <= _FLOATS:
+            return
+        # Rounding changes only integers beyond 2**53.
+        is_far = np.abs(scores) >= 1 << 53 if kinds <= {int, *_FLOATS} else scores == scores
+        for place in np.flatnonzero(is_far):
+            is_rounded[place] = _is_rounded(array[place], float(scores[place]))
     if is_rounded.any():
         raise ValueError(
             f"{name} has {number_of_rows(is_rounded, n_rows)} of "
-            f"{total_of_rows(len(numbers), n_rows)} numbers, such as "
-            f"{described(numbers[int(is_rounded.argmax())])}, that would be rounded to float64 and "
-            "might tie with numbers of other calls; round them to 15 digits, or pass floats to "
-            "accept such ties."
+            f"{total_of_rows(array.size, n_rows)} numbers, such as "
+            f"{described(array[int(is_rounded.argmax())])}, that would be rounded to float64 and "
+            "might tie with others; subtract one constant that all batches and sites share, or "
+            f"round all in the same way. {_RANKS}"
         )
+
+
+def _is_rounded(number: Any, score: float) -> bool:
+    if isinstance(number, int | np.integer):
+        return int(number) != int(score)
+    if not hasattr(number, "as_integer_ratio"):
+        return False
+    return Fraction(*number.as_integer_ratio()) not in (Fraction(score), Fraction(repr(score)))
 
 
 def _refuse_infinite(
@@ -402,23 +393,12 @@ def check_weights(
     if weights.size == 0 or (weights.min() >= 1e-50 and weights.max() <= 1e50):
         return weights
     _refuse_negative(weights, name, n_rows)
-    why = "since products of weights are added up"
-    largest = float(weights.max())
-    if largest > 1e100:
+    largest, smallest = float(weights.max()), float(weights.min(where=weights > 0, initial=np.inf))
+    if largest > 1e100 or smallest < 1e-100 or largest > 1e100 * smallest:
         raise ValueError(
-            f"{name} must be at most 1e100, {why}; got {largest:.3g}. Divide all weights by their "
-            "mean."
-        )
-    smallest = float(weights.min(where=weights > 0, initial=np.inf))
-    if smallest < 1e-100:
-        raise ValueError(
-            f"{name} must be 0 or at least 1e-100, {why}; got {smallest:.3g}. Divide all weights "
-            "by their mean."
-        )
-    if largest > 1e100 * smallest:
-        raise ValueError(
-            f"{name} must not differ by more than a factor of 1e100, {why}; got {smallest:.3g} "
-            f"and {largest:.3g}. Leave out the rows of the smallest weights."
+            f"{name} must be 0, or from 1e-100 to 1e100, and not differ by more than a factor of "
+            f"1e100, since products of weights are added up; got {smallest:.3g} to {largest:.3g}. "
+            "Divide all weights by their mean, or leave out the rows of the smallest weights."
         )
     return weights
 
@@ -477,37 +457,6 @@ def _as_floats(array: NDArray[Any], name: str, *, keep_single: bool = False) -> 
             )
     with np.errstate(over="ignore"):  # The conversion of long doubles may overflow.
         return np.ascontiguousarray(array, np.float64)
-
-
-def _refuse_rounded(array: NDArray[Any], scores: NDArray[np.float64], name: str) -> None:
-    """Refuse long doubles and integers that rounding to float64 may make equal."""
-    if array.dtype.kind == "f" and array.dtype.itemsize > 8:
-        n_rounded = int(((scores != array) & ~np.isnan(array)).sum())
-        if n_rounded:
-            raise ValueError(
-                f"{name} is an array of {array.dtype}, and {n_rounded} of {array.size} values "
-                "would be rounded to float64 and might tie; round them with .astype(float). "
-                f"{_RANKS}"
-            )
-    integers = array
-    if array.dtype.kind == "O":
-        # Rounding changes only integers beyond 2**53.
-        far = array[np.abs(scores) >= 1 << 53]
-        integers = object_array(v for v in far if isinstance(v, int | np.integer))
-    elif array.dtype.kind not in "iu" or array.dtype.itemsize < 8:
-        return
-    if integers.size:
-        low, high = int(integers.min()), int(integers.max())
-        if max(-low, high) > 1 << 53:
-            mend = "subtract one constant that all batches and sites share"
-            if high - low > 1 << 54:
-                mend = (
-                    "divide them (//) by one constant that all sites share, if ties are acceptable"
-                )
-            raise ValueError(
-                f"{name} holds integers beyond 2**53 ({low} to {high}), which would tie as "
-                f"floats; {mend}. {_RANKS}"
-            )
 
 
 def count_missing(values: NDArray[Any], n_rows: NDArray[np.int64] | None = None) -> int:

@@ -7,7 +7,6 @@ narwhals reads pandas, polars and pyarrow, each of which has another fast way of
 
 from __future__ import annotations
 
-import bisect
 import functools
 from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
@@ -77,7 +76,10 @@ def encode_array(column: NDArray[Any], name: str) -> tuple[NDArray[np.intp], Lab
         if numbers is None:
             return encode_array(column.astype(object), name)
         codes, _ = number_integers(numbers)
-        return codes, checked_labels(column[example_rows(codes)].astype(object), name)
+        labels = checked_labels(column[example_rows(codes)].astype(object), name)
+        if MISSING in labels.tolist():  # This label comes last.
+            return encode_array(column.astype(object), name)
+        return codes, labels
     raise TypeError(
         f"{name} must hold {KINDS}; got an array of {column.dtype}: convert them with .astype(str)."
     )
@@ -111,7 +113,8 @@ def _object_codes(column: NDArray[Any], name: str) -> tuple[NDArray[np.integer],
         raise not_single_values(column, name) from error
     if kind in ("floating", "decimal") or kind.startswith("mixed"):
         labels = _one_kind(np.asarray(labels, object), {*map(type, column[codes >= 0])}, name)
-    if kind == "string" and not _pandas_distinguishes_strings():
+    # Before pandas 3.1, NUL or a surrogate ends a string.
+    if kind == "string" and len(pd.factorize(np.array(["", "\0"], object))[1]) < 2:
         labels = np.asarray(labels, object)
         has_label = codes >= 0
         text = column[has_label]
@@ -142,17 +145,6 @@ def _one_kind(labels: Labels, types: set[type], name: str) -> Labels:
     if len(types) > 1:
         raise mixed_kinds([t.__name__ for t in types], name)
     return labels
-
-
-@functools.cache
-def _pandas_distinguishes_strings() -> bool:
-    """Return whether pandas distinguishes all strings.
-
-    Before pandas 3.1, NUL or a surrogate ends a string.
-    """
-    import pandas as pd
-
-    return len(pd.factorize(np.array(["", "\0"], object))[1]) == 2
 
 
 def number_integers(values: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[Any]]:
@@ -207,20 +199,6 @@ def in_order(
     return np.append(numbers, -1)[codes], labels
 
 
-def missing_last(codes: NDArray[np.intp], labels: Labels) -> tuple[NDArray[np.intp], Labels]:
-    """Move the label `MISSING` to the end of sorted text."""
-    if labels.size < 2 or not isinstance(labels[0], str):
-        return codes, labels
-    place = bisect.bisect_left(labels, MISSING)
-    if place >= labels.size - 1 or labels[place] != MISSING:
-        return codes, labels
-    others = np.delete(np.arange(labels.size), place)
-    numbers = np.full(labels.size + 1, -1)
-    numbers[others] = np.arange(others.size)
-    numbers[place] = others.size
-    return numbers[codes], object_array([*labels[others], MISSING])
-
-
 def of_all_rows(
     has_label: NDArray[np.bool_], codes: NDArray[np.intp], labels: Labels
 ) -> tuple[NDArray[np.intp], Labels]:
@@ -240,21 +218,13 @@ def drop_unused(codes: NDArray[np.intp], labels: Labels) -> tuple[NDArray[np.int
 
 def encode_column(column: Any, name: str) -> tuple[NDArray[np.intp], Labels]:
     """Return a column's numbers and sorted labels, with the number -1 for missing labels."""
-    encode = encode_array if isinstance(column, np.ndarray) else _encode_series
-    return missing_last(*encode(column, name))
-
-
-def _encode_series(column: Any, name: str) -> tuple[NDArray[np.intp], Labels]:
-    """Return a native series' numbers and sorted labels."""
+    if isinstance(column, np.ndarray):
+        return encode_array(column, name)
     import narwhals.stable.v2 as nw
 
-    # pandas columns bypass narwhals, which takes half of the run time for short columns.
     if nw.dependencies.is_pandas_series(column):
         if column.dtype == object or getattr(column.dtype, "storage", "") == "python":
             return encode_array(column.to_numpy(object), name)
-        if column.dtype in ("str", "string"):
-            codes, labels = column.factorize()
-            return in_order(codes, np.asarray(labels, object), name)
         if column.dtype == "category":
             labels = np.asarray(column.cat.categories, object)
             return _encode_dictionary(np.asarray(column.cat.codes, np.intp), labels, name)
@@ -263,20 +233,19 @@ def _encode_series(column: Any, name: str) -> tuple[NDArray[np.intp], Labels]:
         raise nested(f"a column of {series.dtype}", name)
     native, is_text = nw.to_native(series), series.dtype in (nw.String, nw.Categorical, nw.Enum)
     if nw.dependencies.is_pyarrow_chunked_array(native):
-        return _encode_series(_in_pandas(native), name)
+        return encode_column(_in_pandas(native), name)
+    if is_text and hasattr(native, "factorize"):  # Pandas stores these strings in arrow arrays.
+        codes, labels = native.factorize()
+        return in_order(codes, np.asarray(labels, object), name)
     if series.null_count():
         has_label = ~np.asarray(series.is_null().to_numpy(), np.bool_)
-        return of_all_rows(has_label, *_encode_series(nw.to_native(series.drop_nulls()), name))
+        return of_all_rows(has_label, *encode_column(nw.to_native(series.drop_nulls()), name))
+    if is_text and nw.dependencies.is_polars_series(native):
+        return in_order(*_polars_codes(native), name)
     if is_text:
-        if hasattr(native, "factorize"):  # Pandas stores these strings in arrow arrays.
-            codes, labels = native.factorize()
-            return in_order(codes, np.asarray(labels, object), name)
-        if nw.dependencies.is_polars_series(native):
-            return in_order(*_polars_codes(native), name)
         series = series.cast(nw.String)
-    zone = getattr(series.dtype, "time_zone", None)
-    if zone is not None:
-        return _encode_instants(series, zone, name)
+    if getattr(series.dtype, "time_zone", None) is not None:
+        return encode_array(object_array(series.to_list()), name)
     return encode_array(series.to_numpy(), name)
 
 
@@ -288,16 +257,6 @@ def _encode_dictionary(
     codes, labels = drop_unused(codes[has_label], labels)
     numbers, labels = encode_array(labels, name)
     return of_all_rows(has_label, numbers[codes], labels)
-
-
-def _encode_instants(series: Any, zone: str, name: str) -> tuple[NDArray[np.intp], Labels]:
-    """Return numbers and labels for dates with a time zone, without changing the zone."""
-    import pandas as pd
-
-    in_utc = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None).to_numpy()
-    codes, dates = encode_array(in_utc, name)
-    labels = pd.DatetimeIndex(dates).tz_localize("UTC").tz_convert(zone)
-    return codes, object_array(labels)
 
 
 def _in_pandas(column: Any) -> Any:
@@ -323,12 +282,7 @@ Missing: TypeAlias = Literal["raise", "drop", "group"]
 
 def check_missing(missing: Any) -> Missing:
     """Return `missing` after checking it."""
-    options = {
-        "raise": "an error",
-        "drop": "leave rows without a group label out",
-        "group": f"make them the group {MISSING!r}",
-    }
-    return check_option("missing", missing, options)  # type: ignore[no-any-return]
+    return check_option("missing", missing, ("raise", "drop", "group"))  # type: ignore[no-any-return]
 
 
 def check_groups_given(groups: Any) -> None:
@@ -453,13 +407,7 @@ def _encode_all(
     columns: list[Any], name: str, missing: Missing, n_rows: NDArray[np.int64] | None = None
 ) -> tuple[NDArray[np.intp], Labels]:
     encoded = [encode_column(column, name) for column in columns]
-    has_gaps = [
-        # Integers of numpy are never missing.
-        not (isinstance(column, np.ndarray) and column.dtype.kind in "biu")
-        and bool(codes.size)
-        and int(codes.min()) < 0
-        for column, (codes, _) in zip(columns, encoded, strict=True)
-    ]
+    has_gaps = [codes.size > 0 and int(codes.min()) < 0 for codes, _ in encoded]
     if any(has_gaps) and missing == "group":
         encoded = [
             _with_missing_group(codes, labels, name) if gaps else (codes, labels)
@@ -480,12 +428,7 @@ def _encode_all(
 def _refuse_missing(n_missing: int, n_rows: int, name: str) -> None:
     mend = "drop these rows, or give them a label of their own such as 'missing'"
     if name == "groups":
-        mend = (
-            "pass missing='drop' to leave these rows out, or missing='group' to give them a "
-            f"label of their own, {MISSING!r}"
-        )
-    if name == "clusters":
-        mend = "drop these rows, or give each of them a label of its own"
+        mend = f"pass missing='drop', or missing='group' for a label of their own, {MISSING!r}"
     raise ValueError(f"{name} has {n_missing} missing labels of {n_rows}; {mend}.")
 
 

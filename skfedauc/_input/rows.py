@@ -18,6 +18,7 @@ from skfedauc._input.arrays import (
     check_scores,
     check_weights,
     column_of,
+    kind_in_words,
     number_of_rows,
     unwrapped,
 )
@@ -210,8 +211,10 @@ def columns_of(X: Any, names: list[str], name: str = "groups", table: str = "X")
     check_column_names(names, frame.columns, name, table)
     check_single_values(frame.select(names).schema, names, name)
     for column in names:
-        if frame[column].dtype == nw.Object:
-            _refuse_objects(frame[column], name)
+        values = frame[column] if frame[column].dtype == nw.Object else ()
+        first = next((value for value in values if value is not None), None)
+        if not isinstance(first, Hashable):
+            raise _not_single_values(column, type(first).__name__, name)
     return nw.to_native(frame.select(names))
 
 
@@ -220,13 +223,6 @@ def check_single_values(schema: Mapping[str, Any], names: list[str], name: str) 
     for column in names:
         if schema[column].is_nested():
             raise _not_single_values(column, schema[column], name)
-
-
-def _refuse_objects(values: Any, name: str) -> None:
-    """Refuse a column with Python's lists and dictionaries, or with arrays."""
-    first = next((value for value in values if value is not None), None)
-    if first is not None and not isinstance(first, Hashable):
-        raise _not_single_values(values.name, type(first).__name__, name)
 
 
 def _not_single_values(column: str, kind: Any, name: str) -> TypeError:
@@ -302,6 +298,20 @@ def _refuse_reset_index(groups: Any, X: Any, places: NDArray[np.intp], name: str
             f"the rows of {name} are already in the order of X, reset the index of {name}, too: "
             f"{name}.reset_index(drop=True)."
         )
+
+
+def check_source_of_groups(groups: Any, none: str) -> None:
+    """Refuse what is no name of columns of X, no Series with its index and not None (`none`)."""
+    if groups is None or is_column_names(groups):
+        return
+    if not is_series(groups):
+        raise TypeError(
+            "groups must be the name of a column of X, a list of names, a pandas Series with the "
+            f"index of X, or None ({none}); got {kind_in_words(groups)}. Positions of columns and "
+            "arrays are not supported, because they cannot be matched with the rows of a fold. To "
+            "group by several Series, add them to X as columns and pass the list of column names."
+        )
+    check_unique_index(groups, "groups")
 
 
 def check_unique_index(indexed: Any, name: str, argument: str = "groups") -> None:

@@ -109,8 +109,8 @@ class _Version(argparse.Action):
         parser.exit()
 
 
-# Options by the commands that have them: usage, what the option needs, help, settings. The last
-# word of the usage names the option's value, or its choices.
+# Options by the commands that have them: usage, what the option needs, help and settings. The usage
+# has the name, and the value or the choices; an option without a value is true if it is passed.
 _Option = tuple[str, str, str, dict[str, Any]]
 
 
@@ -119,13 +119,11 @@ def _option(usage: str, about: str, *, needs: str = "", **settings: Any) -> _Opt
 
 
 _REPEATED: dict[str, Any] = {"action": "append", "default": []}
-_ON_REQUEST: dict[str, Any] = {"action": "store_true"}
 OPTIONS = {
     "audit compare count": [
         _option(
             "file FILE",
-            f"predictions, one per row: {', '.join(ENDINGS)}, or {STDIN} for CSV from standard "
-            "input; the separator of text may be a comma, a semicolon or a tab",
+            f"predictions, one per row: {', '.join(ENDINGS)}, or {STDIN} to read CSV from a pipe",
         ),
         _option("--label COL", "column of the true labels", required=True),
         _option(
@@ -137,13 +135,12 @@ OPTIONS = {
         _option("--weight COL", "column of the rows' weights"),
         _option(
             "--pos-label V",
-            "label of the positive class (default: 1 or true, if the labels are 0 and 1, -1 and "
-            "1, or false and true)",
+            "positive class (default: 1 or true, of labels 0 and 1, -1 and 1, or false and true)",
         ),
         _option(
             "--missing raise|drop|group",
-            "rows without a group in any --group column: stop (raise), drop them (drop), or give "
-            "them the label '(missing)' there (group) (default: %(default)s)",
+            "rows that lack a group: stop, drop them, or make '(missing)' their group (default: "
+            "%(default)s)",
             default="raise",
         ),
         _option("--encoding NAME", "encoding of text, such as latin-1 (default: utf-8)"),
@@ -157,84 +154,62 @@ OPTIONS = {
     "report show": [_option("file FILE", "counts that `count` or `merge` wrote")],
     "merge": [
         _option("files FILE", "counts that `count` or `merge` wrote", nargs="+"),
-        _option(
-            "--replace",
-            "of files with the same source, model and period but other counts, add the last "
-            "(default: an error)",
-            **_ON_REQUEST,
-        ),
-        _option(
-            "--any-model", "merge files of different models (default: an error)", **_ON_REQUEST
-        ),
-        _option(
-            "--skip-invalid",
-            "leave out files that are absent or damaged, with a warning (default: an error)",
-            **_ON_REQUEST,
-        ),
-        _option("--by-period", "make the period of each file the last group column", **_ON_REQUEST),
+        _option("--replace", "of two countings of a source, model and period, add the last"),
+        _option("--any-model", "merge files of different models"),
+        _option("--skip-invalid", "leave out absent and damaged files, with a warning"),
+        _option("--by-period", "make the period of each file the last group column"),
     ],
     "audit count": [
-        _option(
-            "--score COL",
-            "column of the scores; a larger score makes the positive class more likely",
-            required=True,
-        ),
+        _option("--score COL", "column of the scores, higher for positives", required=True),
     ],
     "compare": [
         _option(
             "--score COL",
-            "column of a model's scores, passed first for the model before, then for the model "
-            "after; a larger score makes the positive class more likely",
+            "column of a model's scores, higher for positives; first of the model before, then of "
+            "the model after",
             required=True,
             action="append",
         ),
         _option(
             "--decisions COL",
-            "column of a model's decisions, instead of those of a threshold, passed in the order "
-            "of --score; labels of the classes, or 0 and 1",
+            "column of a model's decisions, in the order of --score; labels of classes, or 0 and 1",
             **_REPEATED,
         ),
     ],
     "audit": [
-        _option(
-            "--decisions COL",
-            "column of the decisions, instead of those of a threshold; labels of the classes, or "
-            "0 and 1",
-        ),
+        _option("--decisions COL", "column of the decisions; labels of the classes, or 0 and 1"),
     ],
     "audit report": [
         _option(
             "--clusters COL",
-            "column of the clusters, such as patients with several rows each; intervals and "
-            "tests then allow for dependent rows of a cluster",
+            "column of the clusters, such as patients with several rows each; intervals allow for "
+            "dependent rows of a cluster",
         ),
         _option(
             "--within COL",
-            "control column, whose differences are accepted, such as the hospital in an audit by "
-            "sex: audit the groups of the other columns within each of its labels",
+            "audit the groups of the other columns within each label of this column, such as the "
+            "hospital, whose differences are accepted",
         ),
     ],
     "audit compare report": [
         _option("--html PAGE", "also write the results, with tables and plots, to this HTML file"),
         _option(
             "--threshold T",
-            "also ask about the decisions that predict the positive class for scores of at least "
-            "T; none asks about the ranking only (default: 0.5 if all scores are between 0 and "
-            "1, otherwise none)",
+            "also ask about decisions for scores of at least T; none asks about the ranking only "
+            "(default: 0.5 if all scores are between 0 and 1, otherwise none)",
             type=_number,
             default="auto",
         ),
         _option(
             "--min-per-class N",
-            "least number of positives and of negatives of a group that is compared; smaller "
-            "groups are listed and count for the AUC over all rows only (default: %(default)s)",
+            "least positives and negatives of a group that is compared; smaller groups are listed, "
+            "and count for the AUC over all rows (default: %(default)s)",
             type=_whole_number,
             default=10,
         ),
         _option(
             "--favorable positive|negative",
-            "class that is the favorable outcome for a person; findings then state which groups "
-            "the model favors",
+            "class that is the favorable outcome for a person: say which groups the model favors",
         ),
         _option(
             "--tolerance NAME=LIMIT",
@@ -271,16 +246,11 @@ OPTIONS = {
         ),
     ],
     "count merge": [
-        _option(
-            "-o --output COUNTS",
-            "file for the counts, customarily NAME.skfa",
-            required=True,
-        ),
+        _option("-o --output COUNTS", "file for the counts, such as NAME.skfa", required=True),
         _option(
             "--disclosure exact|bins|summary",
-            "what the file discloses: each score (exact), bins of scores, which bound every AUC "
-            "(bins), or the AUC of each group with its variance (summary) (default: exact; merge "
-            "keeps the level of the files)",
+            "what the file discloses: each score, bins, which bound every AUC, or AUCs of groups "
+            "with variances (default: exact; merge: the level of the files)",
         ),
         _option(
             "--bins RULE",
@@ -296,8 +266,8 @@ OPTIONS = {
         _option("--model TEXT", "name or version of the model, stored in the file"),
         _option(
             "--period TEXT",
-            "when the rows arose, such as 2026-10, stored in the file; merge adds files with the "
-            "same source, model and period once",
+            "when the rows arose, such as 2026-10, stored in the file; merge adds a source, model "
+            "and period once",
         ),
         _option(
             "--min-count N",
@@ -444,8 +414,8 @@ def _program() -> _Parser:
         for usage, needs, text, settings in _options_of(name):
             *flags, value = usage.split()
             own: dict[str, Any] = {"help": f"with {needs}: {text}" if needs else text}
-            if settings.get("action") == "store_true":
-                flags = [value]
+            if not flags:
+                flags, own["action"] = [value], "store_true"
             else:
                 own |= {"choices": value.split("|")} if "|" in value else {"metavar": value}
                 own |= {"action": _Once} if flags[0].startswith("-") else {}

@@ -463,28 +463,6 @@ def test_drag_a_density_with_the_mouse(browser):
     assert browser.find_element(CSS, "[aria-pressed=true]").get_attribute("data-case") == "neither"
 
 
-def test_drag_a_density_by_touch(phone):
-    x, y = handle_at(phone, "mean-positives-3")
-    before = read_state(phone)
-    step = pixels_per_unit(phone)
-
-    def touch(kind, *points):
-        points = [{"x": px, "y": py} for px, py in points]
-        phone.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
-
-    touch("touchStart", (x, y))
-    for part in (0.25, 0.5, 0.75, 1):
-        touch("touchMove", (x + part * step, y))
-    touch("touchEnd")
-    state, _ = check_numbers(phone)
-    wanted = np.add(before.mean_positives, [0, 0, 1, 0])
-    assert_allclose(state.mean_positives, wanted, atol=0.051)
-    assert state.mean_negatives == before.mean_negatives
-    # A finger that moves up or down scrolls the page.
-    pane = phone.find_element(CSS, "#groups .pane")
-    assert pane.value_of_css_property("touch-action") == "pan-y"
-
-
 def test_keyboard(browser):
     from selenium.webdriver import Keys
 

@@ -57,7 +57,7 @@ def test_usage_errors(error_of, arguments, message):
     ("arguments", "message"),
     [
         (["--json", "--favorable", "good"], "invalid choice: 'good'"),
-        (["--json", "--name", "modell=a"], "keys 'model', 'label', 'score'; got the key 'modell'"),
+        (["--json", "--name", "modell=a"], "of the keys 'model', 'label', 'score'"),
         (["--json", "--name", "model="], "--name must be KEY=TEXT; got 'model='"),
         (["--json", "{folder}"], "{folder}: cannot be written: Is a directory"),
         (["--json", "{folder}/absent/a.json"], "cannot be written: No such file"),

@@ -159,13 +159,9 @@ def test_surrogates_in_the_positive_label_are_refused(tmp_path, error_of):
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
-        (
-            [1e200, 1, 1],
-            "must be at most 1e100, since products of weights are added up; got 1e+200.",
-        ),
-        ([1e-110, 1, 0], "must be 0 or at least 1e-100, since products of weights are added up"),
-        ([1e-90, 1e90, 0], "must not differ by more than a factor of 1e100, since products"),
-        ([1e-300, 1e300, 0], "must be at most 1e100"),
+        ([1e200, 1, 1], "be 0, or from 1e-100 to 1e100, and .*; got 1 to 1e+200."),
+        ([1e-110, 1, 0], "be 0, or from 1e-100 to 1e100, and .*; got 1e-110 to 1."),
+        ([1e-90, 1e90, 0], "not differ by more than a factor of 1e100, .*; got 1e-90 to 1e+90."),
     ],
 )
 def test_weights_are_refused_as_in_python(tmp_path, error_of, weights, message):
