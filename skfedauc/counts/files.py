@@ -44,7 +44,7 @@ WEIGHT_COLUMNS = (
     "squared_weight_positives",
 )
 KINDS = ("boolean", "integer", "unsigned", "text", "date", "instant", "coded")
-_KIND_OF_INTEGERS = {"i": "integer", "u": "unsigned"}
+_KINDS_OF_ARRAYS = {"b": "boolean", "i": "integer", "u": "unsigned", "M": "date"}
 # Microseconds of the first and of the last date in Python
 _FIRST, _LAST = (
     int(np.datetime64(date, "us").astype(np.int64))
@@ -787,51 +787,51 @@ def columns_of(labels: NDArray[Any]) -> list[GroupColumn]:
 
 
 def _column_of(labels: NDArray[Any]) -> GroupColumn:
-    if labels.dtype.kind == "b":
-        return GroupColumn("boolean", labels)
-    if labels.dtype.kind in "iu":
-        values = labels.astype(np.int64 if labels.dtype.kind == "i" else np.uint64, copy=False)
-        return GroupColumn(_KIND_OF_INTEGERS[labels.dtype.kind], values)
-    if labels.dtype.kind == "M":
-        return GroupColumn("date", _checked_dates(labels.view(np.int64)))
-    items = labels.tolist()
-    if all(isinstance(item, str) for item in items):
-        return GroupColumn("text", object_array(map(str.__str__, items)))
-    is_missing = np.fromiter(map(is_missing_label, items), np.bool_, len(items))
-    mask = is_missing if is_missing.any() else None
-    known = [item for item in items if not is_missing_label(item)]
-    types = set(map(type, known))
-    if types == {bool}:
-        return GroupColumn("boolean", _spread(np.array(known), is_missing), mask)
-    if types == {int} and (max(known) < 1 << 63 or min(known) >= 0):
-        values = np.array(known, np.int64 if max(known) < 1 << 63 else np.uint64)
-        kind = _KIND_OF_INTEGERS[values.dtype.kind]
-        return GroupColumn(kind, _spread(values, is_missing), mask)
-    if types == {datetime.datetime} and all(date.tzinfo is None for date in known):
-        values = np.array(known, "datetime64[us]").view(np.int64)
-        return GroupColumn("date", _spread(values, is_missing), mask)
-    entries = [entry_of(item) for item in known]
-    zones = {entry.get("zone") if isinstance(entry, dict) else None for entry in entries}
-    if len(zones) == 1 and None not in zones:
-        dates = [instant.to_datetime64() for instant in known]
-        values = np.array(dates, "datetime64[us]").view(np.int64)
-        return GroupColumn("instant", _spread(values, is_missing), mask, zone=zones.pop())
-    coded = [json.dumps(entry) for entry in entries]
-    text_of = _texts(coded, known)
-    values = object_array(text_of[code] for code in coded)
-    pairs = [[text, json.loads(code)] for code, text in text_of.items()]
-    return GroupColumn("coded", _spread(values, is_missing), mask, labels=pairs)
-
-
-def _spread(known: NDArray[Any], is_missing: NDArray[np.bool_]) -> NDArray[Any]:
-    """Expand values for the groups with a label to values for all groups."""
+    is_missing = np.zeros(labels.size, np.bool_)
+    known = labels
+    if labels.dtype.kind == "O":
+        items = labels.tolist()
+        if all(isinstance(item, str) for item in items):
+            return GroupColumn("text", object_array(map(str.__str__, items)))
+        is_missing = np.fromiter(map(is_missing_label, items), np.bool_, len(items))
+        known = _typed(labels[~is_missing])
+    zone = pairs = None
+    if known.dtype.kind in _KINDS_OF_ARRAYS:
+        kind = _KINDS_OF_ARRAYS[known.dtype.kind]
+        if kind == "date":
+            known = _checked_dates(known.view(np.int64))
+        elif kind != "boolean":
+            known = known.astype(np.uint64 if kind == "unsigned" else np.int64, copy=False)
+    else:
+        entries = [entry_of(item) for item in known]
+        zones = {entry.get("zone") if isinstance(entry, dict) else None for entry in entries}
+        if len(zones) == 1 and None not in zones:
+            kind, zone = "instant", zones.pop()
+            dates = [instant.to_datetime64() for instant in known]
+            known = np.array(dates, "datetime64[us]").view(np.int64)
+        else:
+            kind, coded = "coded", [json.dumps(entry) for entry in entries]
+            text_of = _texts(coded, known.tolist())
+            known = object_array(text_of[code] for code in coded)
+            pairs = [[text, json.loads(code)] for code, text in text_of.items()]
     if not is_missing.any():
-        return known
-    values = object_array([""] * is_missing.size) if known.dtype.kind == "O" else None
-    if values is None:
-        values = np.zeros(is_missing.size, known.dtype)
+        return GroupColumn(kind, known, None, zone, pairs)
+    values = np.full(labels.size, "" if known.dtype.kind == "O" else 0, known.dtype)
     values[~is_missing] = known
-    return values
+    return GroupColumn(kind, values, is_missing, zone, pairs)
+
+
+def _typed(known: NDArray[Any]) -> NDArray[Any]:
+    """Return labels of one simple type as an array of this type; others unchanged."""
+    items = known.tolist()
+    types = set(map(type, items))
+    if types == {bool}:
+        return known.astype(np.bool_)
+    if types == {int} and (max(items) < 1 << 63 or min(items) >= 0):
+        return known.astype(np.int64 if max(items) < 1 << 63 else np.uint64)
+    if types == {datetime.datetime} and all(date.tzinfo is None for date in items):
+        return known.astype("datetime64[us]")
+    return known
 
 
 def _texts(coded: list[str], labels: list[Any]) -> dict[str, str]:

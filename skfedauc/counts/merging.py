@@ -31,20 +31,15 @@ class MergeError(ValueError):
 
     `fact` is what they disagree on, with their names, and `reason` a word for it: the positive
     label "pos_label", more than two class "labels", "groups", their "columns" or "kinds",
-    "disclosure", "model", "period", "summaries" of one group, or "repeated" rows. `level` is one to
-    which both parts can be reduced. The message is the fact and the remedy, or `message`.
+    "disclosure", "model", "period", "summaries" of one group, or "repeated" rows. The message is
+    the fact and the remedy, or `message`.
     """
 
     def __init__(
-        self,
-        fact: str,
-        mend: str = "",
-        reason: str = "",
-        level: Disclosure | None = None,
-        message: str | None = None,
+        self, fact: str, mend: str = "", reason: str = "", message: str | None = None
     ) -> None:
         super().__init__(message or (f"{fact}. {mend}" if mend else fact))
-        self.fact, self.reason, self.level = fact, reason, level
+        self.fact, self.reason = fact, reason
 
 
 class MergeTypeError(MergeError, TypeError):
@@ -237,7 +232,8 @@ def merged(
     kept = list(register.kept.values())
     if not kept:
         raise ValueError("parts must have at least one ScoreCounts; got none.")
-    agreement, alike = Agreement(), _Alike()
+    agreement = Agreement()
+    sent: list[tuple[str, bytes, bool]] = []
     has_unnamed = any(source.name is None for part in kept for source in part.sources)
     waiting: list[State] = []
     size = 0
@@ -246,8 +242,9 @@ def merged(
         if with_periods:
             state = _by_period(state, part.name)
         agreement.check(part.name, state)
-        if has_unnamed:
-            alike.check(part.name, state)
+        if has_unnamed and state.sources and state.n_groups:
+            is_named = all(source.name is not None for source in state.sources)
+            sent.append((part.name, state.digest(), is_named))
         if rule is not None:
             try:
                 state = at_level(state, rule, widen=True)
@@ -259,7 +256,7 @@ def merged(
             size += state.n_cells + _CELLS_PER_PART
         if size >= max(_ROUND, waiting[0].n_cells):
             waiting, size = [sum_of(waiting)], 0
-    alike.warn()
+    _warn_of_alike(sent)
     return sum_of(waiting)
 
 
@@ -291,34 +288,25 @@ def _by_period(state: State, name: str) -> State:
     return regrouped(state, to)._replace(group_names=(*names, "period"), orders=orders)
 
 
-class _Alike:
-    """Saved or sent counts that have no name and are equal, perhaps from the same rows."""
-
-    def __init__(self) -> None:
-        self._first: dict[bytes, tuple[str, bool]] = {}
-        self._found: list[tuple[str, str]] = []
-
-    def check(self, name: str, state: State) -> None:
-        """Note a part if an earlier part has equal counts, and one of them has no name."""
-        if state.sources and state.n_groups:
-            # Small countings with different names may be equal by coincidence.
-            is_named = all(source.name is not None for source in state.sources)
-            first, was_named = self._first.setdefault(state.digest(), (name, is_named))
-            if first != name and not (is_named and was_named):
-                self._found.append((first, name))
-
-    def warn(self) -> None:
-        """Warn once about all parts that were noted."""
-        if not self._found:
-            return
-        (first, second), *others = self._found
-        more = f" This holds for {counted(len(others), 'other part')} as well." if others else ""
-        _input.warn(
-            f"{first} and {second} are different countings with equal counts, so rows may count "
-            "twice. If one repeats the other, leave it out; otherwise name both by "
-            f"counts.with_source(name).{more}",
-            UserWarning,
-        )
+def _warn_of_alike(sent: Sequence[tuple[str, bytes, bool]]) -> None:
+    """Warn once about parts with equal counts, perhaps from the same rows, that lack a name."""
+    first_of: dict[bytes, tuple[str, bool]] = {}
+    found: list[tuple[str, str]] = []
+    for name, digest, is_named in sent:
+        # Small countings with different names may be equal by coincidence.
+        first, was_named = first_of.setdefault(digest, (name, is_named))
+        if first != name and not (is_named and was_named):
+            found.append((first, name))
+    if not found:
+        return
+    (first, second), *others = found
+    more = f" This holds for {counted(len(others), 'other part')} as well." if others else ""
+    _input.warn(
+        f"{first} and {second} are different countings with equal counts, so rows may count twice. "
+        "If one repeats the other, leave it out; otherwise name both by counts.with_source(name)."
+        f"{more}",
+        UserWarning,
+    )
 
 
 class Agreement:
@@ -385,7 +373,6 @@ class Agreement:
             f"{first} is {level_in_words(one)}, and {second} is {level_in_words(other)}",
             mend,
             "disclosure",
-            common,
         )
 
     def _check_groups_of_summary(self, name: str, state: State) -> None:

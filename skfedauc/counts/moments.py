@@ -110,9 +110,6 @@ def ratio(part: Any, whole: Floats, otherwise: float = float("nan")) -> Floats:
 # Summaries
 
 
-# Largest binary exponent of the mean weight. Sums of products of four weights stay within the range
-# of floats, which reaches 2**1023.
-_MOST_EXPONENT = 200
 # Twice U is a Python integer if a group has more pairs than this number.
 _MOST_PAIRS = 2.0**62
 
@@ -205,16 +202,6 @@ def dtype_of_u2(n_negatives: NDArray[Any], n_positives: NDArray[Any]) -> np.dtyp
     """Return the type of twice U: unsigned 64-bit integers unless a group has too many pairs."""
     is_large = n_negatives.astype(np.float64) * n_positives > _MOST_PAIRS
     return np.dtype(object if is_large.any() else np.uint64)
-
-
-def check_exponent(exponent: int) -> None:
-    """Raise an error for weights whose products are outside the floats' range."""
-    if abs(exponent) > _MOST_EXPONENT:
-        raise ValueError(
-            f"the mean weight of the rows is about 2**{exponent}; a summary needs a mean weight "
-            f"from 2**-{_MOST_EXPONENT} to 2**{_MOST_EXPONENT}. Divide the weights by a constant: "
-            "AUCs and variances do not depend on the constant."
-        )
 
 
 def defined_moments(found: Concordance, moments: OwnMoments) -> Floats:

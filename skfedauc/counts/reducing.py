@@ -20,7 +20,7 @@ from skfedauc.counts.disclosure import (
     level_in_words,
     needs,
 )
-from skfedauc.counts.moments import Summary, check_exponent, defined_moments
+from skfedauc.counts.moments import Summary, defined_moments
 from skfedauc.counts.state import MOST_ROWS, Ranges, State, changed
 
 Floats = NDArray[np.float64]
@@ -29,6 +29,9 @@ Integers = NDArray[np.int64]
 # A range from score a to score b has the score a + _SHARE * (b - a). With one half, ranges such as
 # 1/4 to 3/4 and 0 to 1 would have the same score. Merging adds up cells with the same score.
 _SHARE = 0.5 + 0.01 / np.sqrt(2)
+# Largest binary exponent of the mean weight. Sums of products of four weights stay within the range
+# of floats, which reaches 2**1023.
+_MOST_EXPONENT = 200
 
 
 def reduced(state: State, rule: Disclosure) -> State:
@@ -95,7 +98,12 @@ def _binned(state: State, to: Bins, *, widen: bool) -> State:
 
 def _summarized(state: State) -> State:
     exponent = state.weight_exponent
-    check_exponent(exponent)
+    if abs(exponent) > _MOST_EXPONENT:
+        raise ValueError(
+            f"the mean weight of the rows is about 2**{exponent}; a summary needs a mean weight "
+            f"from 2**-{_MOST_EXPONENT} to 2**{_MOST_EXPONENT}. Divide the weights by a constant: "
+            "AUCs and variances do not depend on the constant."
+        )
     ends = () if state.ranges is None else state.extremes
     counted = [one.over(exponent) for one in (state, *ends)]
     negatives, positives = counted[0].rows_by_class
@@ -154,18 +162,14 @@ def is_small(numbers: Sequence[NDArray[np.int64] | int], least: int) -> NDArray[
     return np.asarray(((rows > 0) & (rows < least)).any(axis=0))
 
 
-def joined_label(label: Any) -> Any:
-    """Return the joined small groups' label, with a part for each column in `label`."""
-    return (_input.MISSING,) * len(label) if isinstance(label, tuple) else _input.MISSING
-
-
 def _with_small_joined(state: State, least: int) -> State:
     small = is_small(state.concordance[:2], least)
     if state.labels is None or not small.any():
         return state
     needs(state.disclosure, Need.SCORES, "small_groups='join'")
     groups = state.labels.tolist()
-    joined = joined_label(groups[0])
+    is_pair = isinstance(groups[0], tuple)
+    joined = (_input.MISSING,) * len(groups[0]) if is_pair else _input.MISSING
     others = {group for group, is_one in zip(groups, small, strict=True) if is_one}
     if joined in groups and others - {joined}:
         raise ValueError(
