@@ -6,7 +6,6 @@ import os
 import tempfile
 from dataclasses import dataclass
 
-import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
 from fairlearn.postprocessing import ThresholdOptimizer
@@ -120,7 +119,6 @@ OWN = {
     "ScoreCounts.to_vector": {"groups": ["a", "b"]},
     "Bins.of_quantiles": {"n_bins": 4},
     "Bins.numbers_of": {"scores": [0.1, 0.2]},
-    "Bins.expression": {"score": nw.col("s")},
     "FairnessAudit.compare": {"other": AUDIT, "names": ("first", "second")},
     "FairnessAudit.within": {"column": "h"},
     "MulticlassCounts.from_predictions": SEVERAL,

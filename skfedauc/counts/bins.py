@@ -528,45 +528,6 @@ class Bins(Immutable):
         middle: NDArray[np.float64] = np.where(np.isfinite(half), low + half, low / 2 + high / 2)
         return middle
 
-    def expression(self, score: nw.Expr) -> nw.Expr:
-        """Return the bin number as an expression, for tables in other engines.
-
-        Parameters
-        ----------
-        score : narwhals.stable.v2.Expr
-            Scores in float64.
-
-        Returns
-        -------
-        narwhals.stable.v2.Expr
-            Bin numbers, or -2**40 for scores without a bin.
-        """
-        import narwhals.stable.v2 as nw
-
-        if not isinstance(score, nw.Expr):
-            raise TypeError(
-                "score must be an expression, such as narwhals.stable.v2.col('score'); got "
-                f"{_words.described(score)}."
-            )
-        low, high = self._rule.domain
-        # Some engines sort NaN above all numbers, and others do not compare NaN.
-        is_valid = (score >= low) & (score <= high)
-        match self._rule:
-            case _Probabilities(octaves, parts):
-                number = _of_probability(score, octaves, parts, self._rule.last)
-            case _Scores(parts):
-                size = score.abs()
-                limits = 2.0 ** _EXPONENTS[0], 2.0 ** _EXPONENTS[-1] * 2
-                is_valid = (score == 0) | ((size >= limits[0]) & (size < limits[1]))
-                number = _of_score(score, parts)
-            case _Edges(edges):
-                number = _chosen(score, edges, [nw.lit(float(n)) for n in range(len(edges) + 1)])
-            case _:
-                raise AssertionError(self._rule)
-        number = nw.when(is_valid).then(number).otherwise(nw.lit(float(NOT_BINNED)))
-        # PostgreSQL treats constants as decimals, which Ibis does not expect.
-        return number.cast(nw.Int64)
-
     def refines(self, other: Bins) -> bool:
         """Return whether each bin is within a single bin in `other`.
 
@@ -638,6 +599,29 @@ def _check_parts(parts: Any) -> int:
 NOT_BINNED = -(1 << 40)
 # Exponents of the absolute values from 5.4e-20 to 1.8e19; other scores have no bin
 _EXPONENTS = range(-64, 64)
+
+
+def expression_of(bins: Bins, score: nw.Expr) -> nw.Expr:
+    """Return the number of the bin of a score in float64, or `NOT_BINNED`, for other engines."""
+    import narwhals.stable.v2 as nw
+
+    rule = bins._rule  # noqa: SLF001
+    low, high = rule.domain
+    # Some engines sort NaN above all numbers, and others do not compare NaN.
+    is_valid = (score >= low) & (score <= high)
+    match rule:
+        case _Probabilities(octaves, parts):
+            number = _of_probability(score, octaves, parts, rule.last)
+        case _Scores(parts):
+            size = score.abs()
+            limits = 2.0 ** _EXPONENTS[0], 2.0 ** _EXPONENTS[-1] * 2
+            is_valid = (score == 0) | ((size >= limits[0]) & (size < limits[1]))
+            number = _of_score(score, parts)
+        case _Edges(edges):
+            number = _chosen(score, edges, [nw.lit(float(n)) for n in range(len(edges) + 1)])
+    number = nw.when(is_valid).then(number).otherwise(nw.lit(float(NOT_BINNED)))
+    # PostgreSQL treats constants as decimals, which Ibis does not expect.
+    return number.cast(nw.Int64)
 
 
 def _of_probability(score: nw.Expr, octaves: int, parts: int, last: int) -> nw.Expr:

@@ -328,46 +328,28 @@ def _united_bins(
 
 def _join_small(cells: Cells, bins: Bins, min_count: int) -> tuple[Cells, Ranges, NDArray[np.intp]]:
     """Join neighboring bins by group and class until each count is at least `min_count`."""
-    numbers = bins.numbers_of(cells.scores)
-    parts = [_of_class(cells, numbers, bins, min_count, of_class) for of_class in (0, 1)]
-    (negatives, *_), (positives, *_) = parts
-    none = [np.zeros_like(of_class) for of_class in (negatives, positives)]
-    weights = None
-    if cells.weights is not None:
-        weights = np.concatenate([part[4] for part in parts], axis=1)
-    joined = Cells(
-        cells.starts,
-        np.concatenate([part[1] for part in parts]),
-        compact_counts(np.concatenate([negatives, none[1]])),
-        compact_counts(np.concatenate([none[0], positives])),
-        weights,
-    )
-    ranges = np.concatenate([part[2] for part in parts], axis=1)
-    return joined, ranges, np.concatenate([part[3] for part in parts])
-
-
-def _of_class(
-    cells: Cells, numbers: Integers, bins: Bins, min_count: int, of_class: int
-) -> tuple[Integers, Floats, Ranges, NDArray[np.intp], Floats]:
-    """Return counts, scores, ranges, groups and weights for a class's joined cells."""
-    counts = (cells.negatives, cells.positives)[of_class].astype(np.int64)
-    used = np.flatnonzero(counts)
-    counts, numbers, codes = counts[used], numbers[used], cells.groups[used]
-    first = _first_of_runs(counts, codes, min_count)
-    last = np.append(first[1:], used.size)[: first.size] - 1
-    low, high = _rounded(numbers[first], numbers[last], codes[first], bins)
+    counts = np.stack([cells.negatives, cells.positives]).astype(np.int64)
+    of_class, cell = np.nonzero(counts)
+    counts, numbers, codes = counts[of_class, cell], bins.numbers_of(cells.scores), cells.groups
+    # Classes are apart as groups are.
+    parts = of_class * (cells.starts.size - 1) + codes[cell]
+    first = _first_of_runs(counts, parts, min_count)
+    last = np.append(first[1:], cell.size)[: first.size] - 1
+    low, high = _rounded(numbers[cell[first]], numbers[cell[last]], parts[first], bins)
     scores, ranges = _united_bins(bins, low, high)
-    weights = np.zeros((4, first.size))
-    if cells.weights is not None and first.size:
-        of_rows = [of_class, of_class + 2]
-        weights[of_rows] = np.add.reduceat(cells.weights[of_rows][:, used], first, axis=1)
-    return (
-        np.add.reduceat(counts, first) if first.size else counts[:0],
-        scores,
-        ranges,
-        codes[first],
-        weights,
-    )
+    place = of_class[first], np.arange(first.size)
+    n_rows, weights = np.zeros((2, first.size), np.int64), None
+    if first.size:
+        n_rows[place] = np.add.reduceat(counts, first)
+    if cells.weights is not None:
+        sums = np.zeros((2, *n_rows.shape))  # of weights, and of squared weights
+        for of_runs, of_cells in zip(sums, cells.weights.reshape(2, 2, -1), strict=True):
+            if first.size:
+                of_runs[place] = np.add.reduceat(of_cells[of_class, cell], first)
+        weights = sums.reshape(4, -1)
+    negatives, positives = map(compact_counts, n_rows)
+    joined = Cells(cells.starts, scores, negatives, positives, weights)
+    return joined, ranges, codes[cell[first]]
 
 
 def _first_of_runs(counts: Integers, codes: NDArray[np.intp], least: int) -> NDArray[np.intp]:

@@ -494,13 +494,10 @@ def checked(state: State, name: str) -> State:
 
     The reader of files makes arrays of the right types and lengths, with cells in order.
     """
-    content, labels = state.content, state.labels
-    if isinstance(content, Summary):
-        wrong = _wrong_summary(content)
-    else:
-        wrong = _wrong_cells(content)
-        wrong = wrong or wrong_ranges(content.scores, state.ranges, state.disclosure.bins)
-    if labels is not None and not _input.are_sorted_labels(labels):
+    wrong = _wrong_rows(state.content)
+    if not isinstance(state.content, Summary):
+        wrong = wrong or wrong_ranges(state.content.scores, state.ranges, state.disclosure.bins)
+    if state.labels is not None and not _input.are_sorted_labels(state.labels):
         wrong = wrong or "its labels are not in order"
     wrong = wrong or _wrong_facts(state)
     if wrong is not None:
@@ -508,16 +505,26 @@ def checked(state: State, name: str) -> State:
     return state
 
 
-def _wrong_cells(cells: Cells) -> str | None:
-    _, scores, negatives, positives, weights = cells
-    if not np.isfinite(scores).all():
-        return f"its scores are not finite numbers{_at(~np.isfinite(scores), scores)}"
+def _wrong_rows(content: Cells | Summary) -> str | None:
+    negatives, positives, weights = content[:3] if isinstance(content, Summary) else content[2:]
+    if not isinstance(content, Summary) and not np.isfinite(content.scores).all():
+        is_wrong = ~np.isfinite(content.scores)
+        return f"its scores are not finite numbers{_at(is_wrong, content.scores)}"
     if max(float(counts.sum(dtype=np.float64)) for counts in (negatives, positives)) > MOST_ROWS:
         return "it has more rows than can be counted"
     empty = (negatives == 0) & (positives == 0)
     if empty.any():
-        return f"it has cells without rows{_at(empty, scores)}"
-    return _wrong_weights(weights, negatives, positives)
+        if isinstance(content, Summary):
+            return "it has groups without rows"
+        return f"it has cells without rows{_at(empty, content.scores)}"
+    if weights is not None:
+        if not (np.isfinite(weights).all() and (weights >= 0).all()):
+            return "its weights are not finite numbers of 0 or more"
+        try:
+            check_weight_sums(weights, negatives, positives)
+        except ValueError:
+            return "its weights do not match its counts"
+    return wrong_summary(content) if isinstance(content, Summary) else None
 
 
 def _at(is_wrong: NDArray[np.bool_], scores: NDArray[np.float64]) -> str:
@@ -551,29 +558,6 @@ def wrong_ranges(
     if is_wrong.any():
         cell = int(np.argmax(is_wrong))
         return f"its range is no bin of {bins!r}, at cell {cell} with the score {scores[cell]:.17g}"
-    return None
-
-
-def _wrong_summary(summary: Summary) -> str | None:
-    negatives, positives, weights, *_ = summary
-    if (negatives + positives == 0).any():
-        return "it has groups without rows"
-    if max(float(n.sum(dtype=np.float64)) for n in (negatives, positives)) > MOST_ROWS:
-        return "it has more rows than can be counted"
-    return _wrong_weights(weights, negatives, positives) or wrong_summary(summary)
-
-
-def _wrong_weights(
-    weights: NDArray[np.float64] | None, negatives: NDArray[Any], positives: NDArray[Any]
-) -> str | None:
-    if weights is None:
-        return None
-    if not (np.isfinite(weights).all() and (weights >= 0).all()):
-        return "its weights are not finite numbers of 0 or more"
-    try:
-        check_weight_sums(weights, negatives, positives)
-    except ValueError:
-        return "its weights do not match its counts"
     return None
 
 

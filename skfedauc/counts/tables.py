@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from skfedauc import _input, _words
 from skfedauc._kernel import Cells
-from skfedauc.counts.bins import NOT_BINNED, Bins
+from skfedauc.counts.bins import NOT_BINNED, Bins, expression_of
 from skfedauc.counts.disclosure import Disclosure, check_rule
 from skfedauc.counts.files import (
     COUNT_COLUMNS,
@@ -390,7 +390,7 @@ def _with_bins(
         return rows, names
     score = nw.col("score")
     rows = rows.with_columns(score=score.cast(nw.Float64))
-    rows = rows.with_columns(bin=bins.expression(score))
+    rows = rows.with_columns(bin=expression_of(bins, score))
     rest = nw.when(nw.col("bin") == NOT_BINNED).then(score).otherwise(nw.lit(0.0))
     return rows.with_columns(score=rest), [*names, "bin"]
 
