@@ -37,6 +37,7 @@ from skfedauc._input.groups import (
     encode_groups,
     map_labels,
     names_of,
+    places_of,
     unite_labels,
 )
 from skfedauc._input.labels import (

@@ -538,6 +538,14 @@ def unite_labels(
     return np.split(codes, np.cumsum([table.size for table in tables])[:-1]), labels
 
 
+def places_of(labels: Labels, known: Labels) -> NDArray[np.intp]:
+    """Return the position of each label among known ones; -1 without one."""
+    (mine, theirs), united = unite_labels([labels, known])
+    place = np.full(united.size, -1, np.intp)
+    place[theirs] = np.arange(theirs.size)
+    return place[mine]
+
+
 def map_labels(
     labels: Iterable[Any], to: Mapping[Any, Any] | Callable[[Any], Any], name: str
 ) -> tuple[NDArray[np.intp], Labels]:

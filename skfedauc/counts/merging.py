@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc import _input
-from skfedauc._kernel import Cells, compact_counts, merge_cells
+from skfedauc._kernel import Cells, compact_counts, merge_cells, number_cells
 from skfedauc._words import counted, enumerated, listed, shortened, shortened_label
 from skfedauc.counts.disclosure import Disclosure, DisclosureError, level_in_words, merged_rules
 from skfedauc.counts.files import default_names
@@ -516,12 +516,10 @@ def _places(whole: State, part: State) -> NDArray[np.intp]:
     """Return the position in the whole of each group in the part."""
     if whole.labels is None or part.labels is None:
         return np.zeros(part.n_groups, np.intp)
-    (mine, theirs), labels = _input.unite_labels([whole.labels, part.labels])
-    place = np.full(labels.size, -1, np.intp)
-    place[mine] = np.arange(mine.size)
-    if (place[theirs] < 0).any():
+    place = _input.places_of(part.labels, whole.labels)
+    if (place < 0).any():
         raise MergeError("the part has groups that the counts do not have.")
-    return place[theirs]
+    return place
 
 
 def _without_cells(whole: State, part: State) -> State:
@@ -531,19 +529,15 @@ def _without_cells(whole: State, part: State) -> State:
     )
     if theirs.scores.size > ours.scores.size:
         raise strange
-    group = _places(whole, part)[theirs.groups]
-    # The cells of a group are in the order of their scores.
-    order = np.lexsort((np.r_[ours.scores, theirs.scores], np.r_[ours.groups, group]))
-    inverse = np.empty(order.size, np.intp)
-    inverse[order] = np.arange(order.size)
-    own = np.sort(inverse[: ours.scores.size])
-    place = np.searchsorted(own, inverse[ours.scores.size :], side="right") - 1
-    is_same = (place >= 0) & (ours.groups[place] == group) & (ours.scores[place] == theirs.scores)
+    codes = np.r_[ours.groups, _places(whole, part)[theirs.groups]]
+    numbers, starts = number_cells(np.r_[ours.scores, theirs.scores], codes, whole.n_groups)
+    if starts[-1] > ours.scores.size:
+        raise strange
+    place = numbers[ours.scores.size :]
     left = [column.astype(np.int64) for column in (ours.negatives, ours.positives)]
-    if is_same.all():
-        for column, out in zip(left, (theirs.negatives, theirs.positives), strict=True):
-            column[place] -= out.astype(np.int64)
-    if not is_same.all() or any((column < 0).any() for column in left):
+    for column, out in zip(left, (theirs.negatives, theirs.positives), strict=True):
+        column[place] -= out.astype(np.int64)
+    if any((column < 0).any() for column in left):
         raise strange
     weights = None
     if ours.weights is not None:

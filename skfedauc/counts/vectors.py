@@ -89,23 +89,21 @@ class Grid:
         if not labels.size:
             return np.zeros(0, np.intp)
         try:
-            (mine, known), united = _input.unite_labels([labels, agreed])
+            place = _input.places_of(labels, agreed)
         except TypeError as error:
             raise TypeError(
                 f"groups has labels of another kind ({_words.shortened(agreed[0])}) than these "
                 f"counts ({_words.shortened(labels[0])}); convert one of them, for instance by "
                 "counts.regroup(str)."
             ) from error
-        place = np.full(united.size, -1, np.intp)
-        place[known] = np.arange(known.size)
-        others = labels[place[mine] < 0]
+        others = labels[place < 0]
         if others.size:
             raise ValueError(
                 f"these counts have {_words.counted(others.size, 'group')} not among the agreed "
                 f"groups: {_words.listed(others.tolist())}. Agree on all labels beforehand, or "
                 "rename these groups by counts.regroup."
             )
-        return place[mine]
+        return place
 
 
 def counts_by_bin(
