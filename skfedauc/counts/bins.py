@@ -213,11 +213,6 @@ class Bins(Immutable):
     n_bins : int or None
         Bin count; None for `of_scores`, which has about ``4094 * parts`` bins.
 
-    See Also
-    --------
-    Disclosure : What a site coarsens or withholds.
-    skfedauc.privacy.PrivateCounts : Counts by bin for differential privacy.
-
     Examples
     --------
     >>> from skfedauc import Bins
@@ -377,14 +372,10 @@ class Bins(Immutable):
         Examples
         --------
         >>> from skfedauc import Bins, ScoreCounts
-        >>> scores = {"va": [0.02, 0.03, 0.04, 0.3], "oslo": [0.01, 0.05, 0.06, 0.9]}
-        >>> of_sites = [
-        ...     ScoreCounts.from_predictions([0, 0, 1, 1], scores[site], disclosure="bins")
-        ...     for site in scores
-        ... ]
-        >>> bins = Bins.of_quantiles(ScoreCounts.merge(of_sites), n_bins=4)
-        >>> bins.numbers_of(scores["va"]), bins.numbers_of(scores["oslo"])
-        (array([0, 1, 1, 3]), array([0, 2, 2, 3]))
+        >>> scores = [0.02, 0.03, 0.04, 0.3]
+        >>> counts = ScoreCounts.from_predictions([0, 0, 1, 1], scores, disclosure="bins")
+        >>> Bins.of_quantiles(counts, n_bins=2).numbers_of(scores)
+        array([0, 0, 1, 1])
         """
         state: Any = getattr(counts, "_state", None)  # the class is defined from this one
         if not hasattr(state, "ranges"):

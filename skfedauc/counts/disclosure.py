@@ -24,10 +24,6 @@ _CHOICES = {
 class DisclosureError(ValueError):
     """A result that the counts' disclosure does not permit.
 
-    See Also
-    --------
-    Disclosure : What counts disclose.
-
     Examples
     --------
     >>> from skfedauc import DisclosureError, ScoreCounts
@@ -158,10 +154,7 @@ class Disclosure:
 
     See Also
     --------
-    ScoreCounts : Counts that keep the rule.
     ScoreCounts.reduced : Counts that disclose less.
-    DisclosureError : Raised if the rule does not permit a result.
-    Bins : Rules for score bins.
 
     Notes
     -----

@@ -92,11 +92,6 @@ class Limits:
     source : str, default=None
         The only source name that the sender may use; None for any.
 
-    See Also
-    --------
-    ScoreCounts.load : Read a file within limits.
-    GroupAUCAggregator : Merge clients' replies within limits.
-
     Examples
     --------
     >>> from skfedauc import ScoreCounts

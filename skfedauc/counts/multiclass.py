@@ -49,11 +49,6 @@ class MulticlassCounts:
     ValueError, TypeError
         If an argument is not as described.
 
-    See Also
-    --------
-    MulticlassGroupAUC : Report from these counts.
-    ScoreCounts : Counts for two classes.
-
     Examples
     --------
     >>> import numpy as np

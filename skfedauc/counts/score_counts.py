@@ -58,10 +58,6 @@ class ScoreCounts(Immutable):
     MulticlassCounts : Counts for several classes.
     skfedauc.privacy.PrivateCounts : Counts with noise for differential privacy.
 
-    Notes
-    -----
-    Counts take 16 bytes per distinct score and group (48 with weights, and 16 more with bins).
-
     References
     ----------
     .. [1] Hanley, J. A. and McNeil, B. J. (1982). The meaning and use of the area under a
@@ -139,8 +135,6 @@ class ScoreCounts(Immutable):
         disclosure: str | Bins | Disclosure = "exact",
     ) -> ScoreCounts:
         """Count predictions.
-
-        Peak memory is at most about 45 bytes per row (90 with weights) besides the input.
 
         Parameters
         ----------
@@ -236,9 +230,6 @@ class ScoreCounts(Immutable):
         >>> from skfedauc import ScoreCounts
         >>> ScoreCounts.from_counts(["a", "a"], [0.1, 0.9], [30, 2], [1, 17])
         ScoreCounts(1 group, 50 rows: 18 positives and 32 negatives, 2 distinct scores)
-        >>> table = {"site": ["va", "va"], "sex": [1, 2], "score": [0.1, 0.9]}
-        >>> ScoreCounts.from_counts(**table, n_negatives=[3, 2], n_positives=[1, 7]).groups
-        (('va', 1), ('va', 2))
         """
         counts = {"score": score, "n_negatives": n_negatives, "n_positives": n_positives}
         return cls._of(state_of_table(group, counts, columns))
@@ -299,11 +290,9 @@ class ScoreCounts(Immutable):
         --------
         >>> import polars as pl
         >>> from skfedauc import ScoreCounts
-        >>> table = pl.LazyFrame(
-        ...     {"ill": [0, 1, 1], "risk": [0.2, 0.2, 0.7], "site": ["va", "va", "oslo"]}
-        ... )
-        >>> ScoreCounts.from_table(table, label="ill", score="risk", group="site")
-        ScoreCounts(2 groups, 3 rows: 2 positives and 1 negative, 2 distinct scores)
+        >>> table = pl.LazyFrame({"ill": [0, 1, 1], "risk": [0.2, 0.2, 0.7]})
+        >>> ScoreCounts.from_table(table, label="ill", score="risk")
+        ScoreCounts(no groups, 3 rows: 2 positives and 1 negative, 2 distinct scores)
         """
         columns = Columns(label, score, group, weight)
         return cls._of(count_table(table, columns, pos_label, missing, max_cells, disclosure))
@@ -515,14 +504,11 @@ class ScoreCounts(Immutable):
         Examples
         --------
         >>> from skfedauc import ScoreCounts
-        >>> shops = [
-        ...     ScoreCounts.from_predictions([0, 1], [0.1, 0.6], groups=[shop] * 2)
-        ...     for shop in ["north", "south", "north"]
-        ... ]
-        >>> ScoreCounts.merge(shops)
-        ScoreCounts(2 groups, 6 rows: 3 positives and 3 negatives, 2 distinct scores)
-        >>> north = shops[0].with_source("north", period="2026-10")
-        >>> ScoreCounts.merge([north, shops[1], north])
+        >>> north, south = (
+        ...     ScoreCounts.from_predictions([0, 1], [0.1, 0.6], groups=[at] * 2).with_source(at)
+        ...     for at in ["north", "south"]
+        ... )
+        >>> ScoreCounts.merge([north, south, north])
         ScoreCounts(2 groups, 4 rows: 2 positives and 2 negatives, 2 distinct scores)
         """
         counts, _ = merge_named(parts, repeated, models, on_invalid, disclosure, by_period, limits)
@@ -566,20 +552,13 @@ class ScoreCounts(Immutable):
         DisclosureError
             If groups of a summary would be combined.
 
-        See Also
-        --------
-        GroupAUC : Its argument `min_per_class` leaves small groups out.
-
         Examples
         --------
         >>> from skfedauc import ScoreCounts
-        >>> both = ScoreCounts.from_predictions(
-        ...     [0, 1, 1], [0.2, 0.4, 0.7], groups=[("f", "<50"), ("f", "50+"), ("m", "<50")]
-        ... )
-        >>> both.regroup(lambda label: label[0]).groups
+        >>> pairs = [("f", "<50"), ("f", "50+"), ("m", "<50")]
+        >>> counts = ScoreCounts.from_predictions([0, 1, 1], [0.2, 0.4, 0.7], groups=pairs)
+        >>> counts.regroup(lambda label: label[0]).groups
         ('f', 'm')
-        >>> both.regroup(None).regroup({None: "device 7"}).groups
-        ('device 7',)
         """
         return self._with(reducing.regrouped(self._state, to))
 
@@ -609,10 +588,8 @@ class ScoreCounts(Immutable):
         >>> import numpy as np
         >>> from skfedauc import ScoreCounts
         >>> counts = ScoreCounts.from_predictions([0, 1, 1], [0.21, 0.24, 0.68])
-        >>> counts.map_scores(lambda score: np.round(score, 1)).to_counts()
-           score  n_negatives  n_positives
-        0    0.2            1            1
-        1    0.7            0            1
+        >>> counts.map_scores(lambda score: np.round(score, 1)).cells.scores
+        array([0.2, 0.7])
         """
         return self._with(reducing.with_scores(self._state, function))
 
@@ -647,11 +624,6 @@ class ScoreCounts(Immutable):
             If there is no argument, if a score is outside the domain of the bins, or if `max_cells`
             is less than the number of groups.
 
-        See Also
-        --------
-        Disclosure : What can be coarsened and withheld.
-        GroupAUC.bounds : The lowest and highest AUCs that bins permit.
-
         Notes
         -----
         A summary gives the same group AUCs, with the same averages, gaps, intervals and tests.
@@ -664,10 +636,9 @@ class ScoreCounts(Immutable):
 
         Examples
         --------
-        >>> from skfedauc import GroupAUC, ScoreCounts
-        >>> counts = ScoreCounts.from_predictions(
-        ...     [0, 1, 0, 1], [0.2, 0.6, 0.5, 0.4], groups=["a", "a", "b", "b"]
-        ... )
+        >>> from skfedauc import ScoreCounts
+        >>> scores = [0.2, 0.6, 0.5, 0.4]
+        >>> counts = ScoreCounts.from_predictions([0, 1, 0, 1], scores, groups=list("aabb"))
         >>> counts.reduced("summary")
         ScoreCounts(2 groups, 4 rows: 2 positives and 2 negatives, summary by group)
         >>> counts.reduced(max_cells=3)
@@ -682,12 +653,7 @@ class ScoreCounts(Immutable):
 
     @property
     def disclosure(self) -> Disclosure:
-        """What was coarsened and withheld: level, bins, `min_count` and withheld groups.
-
-        See Also
-        --------
-        GroupAUC.bounds : AUCs that the bins and the withheld groups permit.
-        """
+        """What was coarsened and withheld: level, bins, `min_count` and withheld groups."""
         return self._state.disclosure
 
     # Files, messages and secure sums -------------------------------------------------------
@@ -715,13 +681,12 @@ class ScoreCounts(Immutable):
 
         Examples
         --------
-        >>> import os, tempfile
+        >>> import tempfile
         >>> from skfedauc import ScoreCounts
         >>> counts = ScoreCounts.from_predictions([0, 1, 1], [0.2, 0.2, 0.7], groups=list("aab"))
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     path = os.path.join(folder, "monday.skfa")
-        ...     counts.with_source("monday").save(path)
-        ...     ScoreCounts.load(path) == counts
+        ...     counts.save(f"{folder}/monday.skfa")
+        ...     ScoreCounts.load(f"{folder}/monday.skfa") == counts
         True
         """
         check_target(path)
@@ -840,10 +805,6 @@ class ScoreCounts(Immutable):
             `groups`, have weights, or went through `min_count` or `min_per_class`, or if a count is
             above `max_count`.
 
-        See Also
-        --------
-        skfedauc.flower.secure_reply : Vectors in Flower's protocol SecAgg+.
-
         Examples
         --------
         >>> from skfedauc import Bins, ScoreCounts
@@ -886,18 +847,14 @@ class ScoreCounts(Immutable):
 
         Examples
         --------
-        >>> import numpy as np
         >>> from skfedauc import Bins, ScoreCounts
         >>> bins = Bins.at([0.3, 0.5])
-        >>> sites = [
+        >>> one, other = (
         ...     ScoreCounts.from_predictions([0, 1, 1], scores)
-        ...     for scores in ([0.2, 0.4, 0.7], [0.1, 0.4, 0.4], [0.3, 0.2, 0.6])
-        ... ]
-        >>> masks = np.random.default_rng(0).integers(2**32, size=(3, 6))
-        >>> masks -= np.roll(masks, 1, axis=0)  # each pair of sites shares a mask
-        >>> sent = [(site.to_vector(bins) + mask) % 2**32 for site, mask in zip(sites, masks)]
-        >>> counts = ScoreCounts.from_vector(sum(sent), bins, modulus=2**32)
-        >>> counts == ScoreCounts.merge([of_site.reduced(bins) for of_site in sites])
+        ...     for scores in ([0.2, 0.4, 0.7], [0.1, 0.4, 0.4])
+        ... )
+        >>> sent = (one.to_vector(bins) + 2**31 - 7) % 2**32, other.to_vector(bins) + 2**31 + 7
+        >>> ScoreCounts.from_vector(sum(sent), bins, modulus=2**32) == (one + other).reduced(bins)
         True
         """
         from skfedauc.counts.vectors import Grid, state_of_vector
@@ -943,15 +900,9 @@ class ScoreCounts(Immutable):
         Examples
         --------
         >>> from skfedauc import ScoreCounts
-        >>> counts = ScoreCounts.from_predictions(
-        ...     [0, 1, 1, 0], [0.2, 0.2, 0.7, 0.1], groups=["b", "b", "b", "a"]
-        ... )
-        >>> cells = counts.cells
-        >>> for g, label in enumerate(counts.groups):
-        ...     of_group = slice(cells.starts[g], cells.starts[g + 1])
-        ...     print(label, cells.scores[of_group], cells.positives[of_group])
-        a [0.1] [0]
-        b [0.2 0.7] [1 1]
+        >>> counts = ScoreCounts.from_predictions([0, 1, 1, 0], [0.2, 0.2, 0.7, 0.1])
+        >>> counts.cells.scores, counts.cells.positives
+        (array([0.1, 0.2, 0.7]), array([0, 1, 1], dtype=uint32))
         """
         return self._state.cells
 
@@ -977,13 +928,10 @@ class ScoreCounts(Immutable):
         --------
         >>> from skfedauc import ScoreCounts
         >>> counts = ScoreCounts.from_predictions([0, 1, 1], [0.2, 0.2, 0.7], groups=list("aab"))
-        >>> table = counts.to_counts()
-        >>> table
+        >>> counts.to_counts()
           group  score  n_negatives  n_positives
         0     a    0.2            1            1
         1     b    0.7            0            1
-        >>> ScoreCounts.from_counts(**table) == counts
-        True
         """
         needs(self.disclosure, Need.SCORES, "to_counts")
         return table_of(self._state)
