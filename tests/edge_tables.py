@@ -118,6 +118,11 @@ def instants(*hours: int, zone: str | None) -> pa.Array:
     return pa.array(naive, pa.timestamp("us")).cast(pa.timestamp("us", zone))
 
 
+def refused(error: type[Exception], message: str, **columns: Any) -> Edge:
+    """The usual table by site with other columns, which must be refused."""
+    return Edge(rows(**columns), WEIGHTED if "weight" in columns else BY_SITE, error, message)
+
+
 TIME_ORDER = (0, 1, 0, 1, 2, 2)
 EMPTY = pa.table(
     {
@@ -141,28 +146,17 @@ EDGES: dict[str, Edge] = {
     "empty, without groups": Edge(EMPTY, NAMES),
     "empty, with weights": Edge(EMPTY, WEIGHTED),
     # Labels
-    "labels missing": Edge(
-        rows(ill=[0, 1, None, 1, None, 0]),
-        BY_SITE,
-        ValueError,
-        r"^column 'ill' has 2 missing labels of 6;",
+    "labels missing": refused(
+        ValueError, r"^column 'ill' has 2 missing labels of 6;", ill=[0, 1, None, 1, None, 0]
     ),
     "labels of floats": Edge(rows(ill=[float(label) for label in ILL]), BY_SITE),
-    "labels NaN": Edge(
-        rows(ill=[0.0, 1.0, NAN, 1.0, NAN, 0.0]),
-        BY_SITE,
-        ValueError,
-        r"^column 'ill' has 2 missing labels of",
+    "labels NaN": refused(
+        ValueError, r"^column 'ill' has 2 missing labels of", ill=[0.0, 1.0, NAN, 1.0, NAN, 0.0]
     ),
     "labels -1 and 1": Edge(rows(ill=[2 * label - 1 for label in ILL]), BY_SITE),
-    "three classes": Edge(
-        rows(ill=[0, 1, 2, 1, 1, 0]), BY_SITE, ValueError, r"two classes; got 3: 0, 1, 2\."
-    ),
-    "labels 1 and 2": Edge(
-        rows(ill=[label + 1 for label in ILL]),
-        BY_SITE,
-        ValueError,
-        r"labels \[1, 2\]: pass pos_label=",
+    "three classes": refused(ValueError, r"two classes; got 3: 0, 1, 2\.", ill=[0, 1, 2, 1, 1, 0]),
+    "labels 1 and 2": refused(
+        ValueError, r"labels \[1, 2\]: pass pos_label=", ill=[label + 1 for label in ILL]
     ),
     "labels 1 and 2 with pos_label": Edge(
         rows(ill=[label + 1 for label in ILL]), {**BY_SITE, "pos_label": 1}
@@ -171,20 +165,16 @@ EDGES: dict[str, Edge] = {
     "booleans, false is positive": Edge(
         rows(ill=[label == 1 for label in ILL]), {**BY_SITE, "pos_label": False}
     ),
-    "booleans missing": Edge(
-        rows(ill=[False, True, None, True, True, False]),
-        BY_SITE,
-        ValueError,
-        "1 missing labels of 6;",
+    "booleans missing": refused(
+        ValueError, "1 missing labels of 6;", ill=[False, True, None, True, True, False]
     ),
     "text labels": Edge(
         rows(ill=["yes" if label else "no" for label in ILL]), {**BY_SITE, "pos_label": "yes"}
     ),
-    "text labels without pos_label": Edge(
-        rows(ill=["yes" if label else "no" for label in ILL]),
-        BY_SITE,
+    "text labels without pos_label": refused(
         ValueError,
         r"labels \['no', 'yes'\]: pass pos_label=",
+        ill=["yes" if label else "no" for label in ILL],
     ),
     "text labels, another pos_label": Edge(
         rows(ill=["yes" if label else "no" for label in ILL]),
@@ -209,23 +199,16 @@ EDGES: dict[str, Edge] = {
         {**BY_SITE, "pos_label": "yes"},
     ),
     # Scores
-    "scores missing": Edge(
-        rows(risk=[0.5, None, 0.5, None, None, 0.25]),
-        BY_SITE,
+    "scores missing": refused(
         ValueError,
         "got (3 NULL, 0|3) NaN and 0 inf.* of 6",
+        risk=[0.5, None, 0.5, None, None, 0.25],
     ),
-    "scores NaN": Edge(
-        rows(risk=[0.5, NAN, 0.5, NAN, 0.5, 0.25]),
-        BY_SITE,
-        ValueError,
-        "got 2 NaN and 0 inf.* of 6",
+    "scores NaN": refused(
+        ValueError, "got 2 NaN and 0 inf.* of 6", risk=[0.5, NAN, 0.5, NAN, 0.5, 0.25]
     ),
-    "scores infinite": Edge(
-        rows(risk=[0.5, INF, 0.5, INF, -INF, 0.25]),
-        BY_SITE,
-        ValueError,
-        "got 0 NaN and 3 inf.* of 6",
+    "scores infinite": refused(
+        ValueError, "got 0 NaN and 3 inf.* of 6", risk=[0.5, INF, 0.5, INF, -INF, 0.25]
     ),
     "scores -0.0": Edge(rows(risk=[-0.0, 0.0, 0.0, -0.0, -1.0, -0.0]), BY_SITE),
     "scores float32": Edge(
@@ -235,30 +218,24 @@ EDGES: dict[str, Edge] = {
         rows(risk=[0.1, np.nextafter(0.1, 1), 5e-324, 1e308, 0.1 + 0.2, 0.3]), BY_SITE
     ),
     "scores of integers": Edge(rows(risk=[3, 1, 2, 2, 3, -1]), BY_SITE),
-    "scores beyond 2**53": Edge(
-        rows(risk=[2**53 + 1, 1, 2, 2, 3, 2**53]),
-        BY_SITE,
-        ValueError,
-        "would be rounded",
+    "scores beyond 2**53": refused(
+        ValueError, "would be rounded", risk=[2**53 + 1, 1, 2, 2, 3, 2**53]
     ),
     "scores of decimals": Edge(rows(risk=decimals(".1", ".5", ".25", ".5", ".5", ".1")), BY_SITE),
-    "scores of decimals missing": Edge(
-        rows(risk=decimals(".1", ".5", None, ".5", ".5", ".1")),
-        BY_SITE,
+    "scores of decimals missing": refused(
         ValueError,
         "(1 NULL, 0|1) NaN and 0 .*of 6",
+        risk=decimals(".1", ".5", None, ".5", ".5", ".1"),
     ),
-    "scores of decimals that tie": Edge(
-        rows(risk=decimals(".1", ".10000000000000000001", ".25", ".5", ".5", ".1")),
-        BY_SITE,
+    "scores of decimals that tie": refused(
         ValueError,
         "^column 'risk' has 4 different numbers, of which 1 are equal",
+        risk=decimals(".1", ".10000000000000000001", ".25", ".5", ".5", ".1"),
     ),
-    "scores of decimals that are rounded": Edge(
-        rows(risk=decimals(*[".10000000000000000001"] * 2, ".25", ".5", ".5", ".75")),
-        BY_SITE,
+    "scores of decimals that are rounded": refused(
         ValueError,
         "^column 'risk' has 2 of 6 numbers, such as .*rounded to float64",
+        risk=decimals(*[".10000000000000000001"] * 2, ".25", ".5", ".5", ".75"),
     ),
     "scores of booleans": Edge(
         rows(risk=[label == 1 for label in ILL]), BY_SITE, None, "y_score holds only 0 and 1"
@@ -266,24 +243,17 @@ EDGES: dict[str, Edge] = {
     "scores are labels": Edge(
         rows(risk=[0.0, 1.0, 1.0, 1.0, 0.0, 0.0]), BY_SITE, None, "y_score holds only 0 and 1"
     ),
-    "scores of text": Edge(
-        rows(risk=["0.1", None, "0.5", "0.5", "0.1", "x"]),
-        BY_SITE,
-        TypeError,
-        "^column 'risk' must hold numb",
+    "scores of text": refused(
+        TypeError, "^column 'risk' must hold numb", risk=["0.1", None, "0.5", "0.5", "0.1", "x"]
     ),
-    "scores of dates": Edge(
-        rows(risk=pa.array([datetime.date(2020, 1, 1)] * 6)),
-        BY_SITE,
-        TypeError,
-        "^column 'risk' must hold nu",
+    "scores of dates": refused(
+        TypeError, "^column 'risk' must hold nu", risk=pa.array([datetime.date(2020, 1, 1)] * 6)
     ),
     # Groups
-    "groups missing": Edge(
-        rows(site=["va", None, "va", None, "oslo", "va"]),
-        BY_SITE,
+    "groups missing": refused(
         ValueError,
         "^column 'site' has 2 missing labels of 6;",
+        site=["va", None, "va", None, "oslo", "va"],
     ),
     "groups missing, dropped": Edge(
         rows(site=["va", None, "va", None, "oslo", "va"]), {**BY_SITE, "missing": "drop"}
@@ -302,11 +272,8 @@ EDGES: dict[str, Edge] = {
     "groups of floats missing": Edge(
         rows(site=[1.0, NAN, 1.0, None, 1.0, 2.0]), {**BY_SITE, "missing": "drop"}
     ),
-    "groups of fractions": Edge(
-        rows(site=[1.0, 2.5, 1.0, 2.0, 1.0, 2.0]),
-        BY_SITE,
-        TypeError,
-        "whole numbers count as integ",
+    "groups of fractions": refused(
+        TypeError, "whole numbers count as integ", site=[1.0, 2.5, 1.0, 2.0, 1.0, 2.0]
     ),
     "groups of whole decimals": Edge(
         rows(site=pa.array([Decimal(n) for n in (1, 2, 1, 2, 1, 1)], pa.decimal128(5, 0))), BY_SITE
@@ -315,11 +282,10 @@ EDGES: dict[str, Edge] = {
         rows(site=pa.array([Decimal(1), None, *map(Decimal, (1, 2, 1, 1))], pa.decimal128(9, 2))),
         {**BY_SITE, "missing": "group"},
     ),
-    "groups of decimals": Edge(
-        rows(site=pa.array([Decimal(n) for n in ("1.5", *"21211")], pa.decimal128(9, 2))),
-        BY_SITE,
+    "groups of decimals": refused(
         TypeError,
         r"Decimal\('1\.50*'\).*whole numbers count as integers.*\.astype\(str\).* CAST",
+        site=pa.array([Decimal(n) for n in ("1.5", *"21211")], pa.decimal128(9, 2)),
     ),
     "groups of integers": Edge(rows(site=[10, 9, 2**60, 9, -(2**60), 2**60 + 1]), BY_SITE),
     "groups of booleans": Edge(rows(site=[True, False, True, True, False, False]), BY_SITE),
@@ -349,50 +315,35 @@ EDGES: dict[str, Edge] = {
         ),
         {**WEIGHTED, "missing": "drop"},
     ),
-    "weights missing": Edge(
-        rows(weight=[1.0, None, 0.25, 0.0, None, 1.0]),
-        WEIGHTED,
+    "weights missing": refused(
         ValueError,
         "^column 'weight' .*got 2 (.*inf.* )?of 6",
+        weight=[1.0, None, 0.25, 0.0, None, 1.0],
     ),
-    "weights NaN": Edge(
-        rows(weight=[1.0, NAN, 0.25, 0.0, 2.0, NAN]),
-        WEIGHTED,
-        ValueError,
-        "got 2 (.*inf.* )?of 6",
+    "weights NaN": refused(
+        ValueError, "got 2 (.*inf.* )?of 6", weight=[1.0, NAN, 0.25, 0.0, 2.0, NAN]
     ),
-    "weights infinite": Edge(
-        rows(weight=[1.0, INF, NAN, 0.0, -INF, -1.0]),
-        WEIGHTED,
+    "weights infinite": refused(
         ValueError,
         "got (1 NaN and 2 inf.* of 6|4 of 6 that are)",
+        weight=[1.0, INF, NAN, 0.0, -INF, -1.0],
     ),
-    "weights negative": Edge(
-        rows(weight=[1.0, -1.0, 0.25, 0.0, -2.0, 1.0]),
-        WEIGHTED,
+    "weights negative": refused(
         ValueError,
         "0 or more; got 2 (of 6 that are missing, infinite or )?negative",
+        weight=[1.0, -1.0, 0.25, 0.0, -2.0, 1.0],
     ),
-    "weights too large": Edge(
-        rows(weight=[1.0, 1e200, 0.25, 0.0, 2.0, 1.0]),
-        WEIGHTED,
-        ValueError,
-        r"from 1e-100 to 1e100, .*1e\+200",
+    "weights too large": refused(
+        ValueError, r"from 1e-100 to 1e100, .*1e\+200", weight=[1.0, 1e200, 0.25, 0.0, 2.0, 1.0]
     ),
-    "weights too small": Edge(
-        rows(weight=[1.0, 1e-200, 0.25, 0.0, 2.0, 1.0]),
-        WEIGHTED,
-        ValueError,
-        r"from 1e-100 to 1e100, .*1e-200",
+    "weights too small": refused(
+        ValueError, r"from 1e-100 to 1e100, .*1e-200", weight=[1.0, 1e-200, 0.25, 0.0, 2.0, 1.0]
     ),
-    "weights too different": Edge(
-        rows(weight=[1e-60, 1e60, 0.0, 0.0, 1e-60, 1.0]), WEIGHTED, ValueError, "factor of 1e100"
+    "weights too different": refused(
+        ValueError, "factor of 1e100", weight=[1e-60, 1e60, 0.0, 0.0, 1e-60, 1.0]
     ),
-    "weights of text": Edge(
-        rows(weight=["1", "2", "3", "1", "1", None]),
-        WEIGHTED,
-        TypeError,
-        "^column 'weight' must hold numb",
+    "weights of text": refused(
+        TypeError, "^column 'weight' must hold numb", weight=["1", "2", "3", "1", "1", None]
     ),
     # Columns
     "columns named as ours": Edge(
