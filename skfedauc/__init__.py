@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from skfedauc.audit import FairnessAudit
     from skfedauc.comparison import compare_models
     from skfedauc.counts import Bins, Disclosure, DisclosureError, MulticlassCounts, ScoreCounts
-    from skfedauc.inference.power import auc_critical_difference
     from skfedauc.metrics import group_roc_auc_score
     from skfedauc.mitigation import MitigatedClassifier
     from skfedauc.model_selection import (
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
         compare_candidates,
         cross_validate_group_auc,
     )
-    from skfedauc.planning import rows_needed
+    from skfedauc.planning import auc_critical_difference, rows_needed
     from skfedauc.report import GroupAUC, MulticlassGroupAUC
     from skfedauc.scoring import group_auc_scoring, make_group_auc_scorer
 
@@ -71,7 +70,7 @@ _MODULES = {
     "RepeatedWithinGroupStratifiedKFold": "model_selection",
     "ScoreCounts": "counts",
     "WithinGroupStratifiedKFold": "model_selection",
-    "auc_critical_difference": "inference.power",
+    "auc_critical_difference": "planning",
     "compare_candidates": "model_selection",
     "compare_models": "comparison",
     "cross_validate_group_auc": "model_selection",

@@ -182,12 +182,10 @@ class XGBoostMetric(_GroupMetric):
     """Metric for XGBoost that computes a group AUC statistic in every round.
 
     Pass the metric as ``custom_metric=`` to ``xgboost.train``, or as ``eval_metric=`` to
-    ``xgboost.XGBClassifier``. Greater values are better. It is named ``auc_``
-    followed by the statistic. XGBoost maximizes metrics whose names start with ``auc``, so early
-    stopping needs no further argument.
-
-    In distributed training, the workers exchange score counts, and each worker returns the
-    statistic of all rows. The metric ``auc`` of XGBoost is then an average over the workers [1]_.
+    ``xgboost.XGBClassifier``. It is named ``auc_`` followed by the statistic, and XGBoost maximizes
+    metrics whose names start with ``auc``, so early stopping needs no further argument. In
+    distributed training, each worker returns the statistic of all rows; XGBoost's own ``auc`` is an
+    average over the workers [1]_.
 
     Parameters
     ----------
@@ -199,15 +197,14 @@ class XGBoostMetric(_GroupMetric):
         Where each row's group in an evaluation set comes from.
 
         - A list with a tuple ``(y, groups)`` for each evaluation set: the labels for XGBoost (0 and
-          1), and the group labels of the same rows. The metric recognizes an evaluation set by the
-          labels, and raises an error if the list lacks these labels.
+          1), by which the metric recognizes the set, and the group labels of the same rows.
         - A callable ``groups(dmatrix)`` that returns the group label of each row of a
           ``xgboost.DMatrix``, for ``xgboost.train``, ``xgboost.cv`` and ``xgboost.dask.train``.
         - None, for the statistic "pooled" only.
     undefined : {"skip", "ignore", "raise"} or float, default="skip"
         How to treat groups that lack a class: leave them out with ("skip") or without ("ignore") a
-        warning, raise a ValueError ("raise"), or use a number as their AUC. A
-        statistic without a value is NaN; early stopping counts NaN as no improvement.
+        warning, raise a ValueError ("raise"), or use a number as their AUC. A statistic without a
+        value is NaN, which early stopping counts as no improvement.
     missing : {"raise", "drop", "group"}, default="raise"
         How to treat rows without a group label; see `ScoreCounts.from_predictions`.
 
@@ -331,8 +328,7 @@ class LightGBMMetric(_GroupMetric):
         Where each row's group in an evaluation set comes from.
 
         - A list with a tuple ``(y, groups)`` for each evaluation set: the labels (0 and 1, or -1
-          and 1), and the group labels of the same rows. The metric recognizes an evaluation set by
-          the labels, and raises an error if the list lacks these labels.
+          and 1), by which the metric recognizes the set, and the group labels of the same rows.
         - A callable ``groups(dataset)`` that returns the group label of each row of a
           ``lightgbm.Dataset``, for ``lightgbm.train`` and ``lightgbm.cv``.
     undefined : {"skip", "ignore", "raise"} or float, default="skip"

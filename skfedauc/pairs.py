@@ -29,18 +29,16 @@ Floats = NDArray[np.float64]
 class GroupPairs:
     """Pairs with a positive and a negative in a `ScoreCounts`, computed lazily.
 
-    A pair is concordant if the positive has the higher score. A tie counts one half. The weight of
-    a pair is the product of its rows' weights. `u2` is twice the weight of the concordant pairs,
-    i.e. twice Mann-Whitney's U.
+    A tie counts one half. The weight of a pair is the product of its rows' weights. `u2` is twice
+    the weight of the concordant pairs, i.e. twice Mann-Whitney's U.
 
     With `folds`, counts with the labels of `counts`, pairs consist of rows of the same fold, and
     sums run over these `parts`; None compares all rows.
 
     If `rows_repeat`, a row can count several times, and variances are not available. `clusters` has
     the same rows' counts by group and cluster; None means independent rows. If `is_over_folds`, the
-    scores are out-of-fold scores of several models, each of which depends on the rows that other
-    models scored. If `is_multiclass`, the rows belong to a problem of three or more classes, whose
-    model does not decide by a threshold on the score of one class.
+    scores are those of several models, each fitted to rows that others scored. If `is_multiclass`,
+    the model does not decide by a threshold on the score of one class.
     """
 
     def __init__(
@@ -142,9 +140,8 @@ class GroupPairs:
     def extremes(self) -> tuple[GroupPairs, GroupPairs]:
         """Return the pairs with the lowest and with the highest AUCs that the ranges permit.
 
-        The results have the same rows with exact scores. The first result ranks no pair more
-        favorably than the exact scores of the rows, and the second result ranks no pair less
-        favorably. For exact scores, the method returns this object twice.
+        The first result ranks no pair more favorably than the exact scores of the rows, and the
+        second none less favorably. For exact scores, both are this object.
         """
         return self._ends if self.is_binned else (self, self)
 

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -133,8 +133,8 @@ def find_change(
         One row per group, or the row "all" without other group columns: `since`, the period with
         which a change most likely began; `found`, the period at whose end it was established, or
         None; `auc_before` and `auc_after`, the averages of the periods before `since` and from then
-        on, and their `difference`, with `ci_low` and `ci_high`; `pvalue`, the smallest of all looks
-        so far; and `n_periods`, the periods that have an AUC.
+        on, and their `difference`, with `ci_low` and `ci_high`, at the last period; `pvalue`, the
+        smallest of all looks so far; and `n_periods`, the periods that have an AUC.
 
     Raises
     ------
@@ -150,19 +150,14 @@ def find_change(
     -----
     For each possible start, the test compares the average AUC of the periods from it on with that
     before it. Periods with m positives and n negatives have the weight ``m n / (m + n)``, and a
-    common variance per weight, estimated from all periods so far. Averages, as opposed to the AUC
-    of all rows together, do not change if only the scores of both classes move.
+    common variance per weight, estimated from all periods so far. Rows in different periods must be
+    independent, as they are not if the same patients return.
 
     The evidence of a start is a likelihood ratio, averaged over normal changes with standard
     deviation `shift` [1]_. Its expectation is at most 1 at all looks together without a change, so
     that it exceeds 1 / a with probability a at most [2]_; each start has a share of the error,
-    which falls slowly with time. This holds for normal AUCs with known variances. The benchmark
-    ``benchmarks/periods.md`` has the simulated error rates and delays: over 36 months, at most 4.5
-    % of series without a change, with 5 positives a month and an AUC of .98.
-
-    `difference` and its limits belong to the last period, `pvalue` to the clearest of all looks: if
-    a change goes away again, `pvalue` remains. Rows in different periods must be independent, as
-    they are not if the same patients return.
+    which falls slowly with time. This holds for normal AUCs with known variances;
+    ``benchmarks/periods.md`` has simulated error rates and delays.
 
     References
     ----------
@@ -174,7 +169,6 @@ def find_change(
 
     Examples
     --------
-    >>> import numpy as np
     >>> from skfedauc import ScoreCounts
     >>> from skfedauc.datasets import make_group_scores
     >>> from skfedauc.periods import find_change
@@ -186,8 +180,7 @@ def find_change(
     ...     )
     ...     counts = ScoreCounts.from_predictions(rows.y_true, rows.y_score)
     ...     parts.append(counts.with_source("oslo", period=f"2026-{month:02}"))
-    >>> counts = ScoreCounts.merge(parts, by_period=True)
-    >>> change = find_change(counts, n_reference=4).loc["all"]
+    >>> change = find_change(ScoreCounts.merge(parts, by_period=True), n_reference=4).loc["all"]
     >>> print(change["since"], change["found"])
     2026-09 2026-09
     """
@@ -209,9 +202,10 @@ def find_change(
     rows = {}
     for group, numbers, periods in series:
         used = np.flatnonzero(variances.defined[numbers])
-        looks = _Looks.of(variances, numbers[used], n_reference, shift)
-        if looks is not None:
-            rows[group] = looks.row([periods[i] for i in used], alpha, len(series))
+        known = [periods[i] for i in used]
+        row = _change_of(variances, numbers[used], known, n_reference, shift, alpha, len(series))
+        if row is not None:
+            rows[group] = row
     if not rows:
         raise ValueError(
             f"find_change needs a group with more than n_reference={n_reference} periods that have "
@@ -221,10 +215,13 @@ def find_change(
     index: Any = pd.Index(list(rows), name=names[0])
     if len(names) > 1:
         index = pd.MultiIndex.from_tuples(list(rows), names=names)
-    columns = zip(_Row._fields, zip(*rows.values(), strict=True), strict=True)
     kinds = {"since": object, "found": object}  # None stays None among texts
+    columns: dict[str, list[Any]] = {}
+    for row in rows.values():
+        for name, value in row.items():
+            columns.setdefault(name, []).append(value)
     return pd.DataFrame(
-        {name: pd.Series(values, index, kinds.get(name)) for name, values in columns}
+        {name: pd.Series(values, index, kinds.get(name)) for name, values in columns.items()}
     )
 
 
@@ -250,88 +247,54 @@ def _series(counts: ScoreCounts) -> Iterator[tuple[Any, NDArray[np.intp], list[A
         yield group, np.array(numbers), periods
 
 
-class _Row(NamedTuple):
-    """Row of the table of `find_change`."""
+def _change_of(
+    variances: Variances,
+    numbers: NDArray[np.intp],
+    periods: list[Any],
+    n_reference: int,
+    shift: float,
+    alpha: float,
+    n_groups: int,
+) -> dict[str, Any] | None:
+    """Look at a group after each period, and return its row; None with too few periods.
 
-    since: Any
-    found: Any
-    auc_before: float
-    auc_after: float
-    difference: float
-    ci_low: float
-    ci_high: float
-    pvalue: float
-    n_periods: int
-
-
-class _Looks(NamedTuple):
-    """Evidence for a change after each period, and the averages at the last look.
-
-    `evidence` has, by look, the logarithm of the largest likelihood ratio of a start, times the
-    share of the error of this start. At the last look, the most likely change is before the period
-    `start`, and `precision` is one over the variance of the difference of the averages.
+    `alpha` is the group's share of the error. The evidence of a look is the logarithm of the
+    largest likelihood ratio of a start, times the share of the error of this start.
     """
-
-    evidence: Floats
-    start: int
-    before: float
-    after: float
-    precision: float
-    share: float
-    shift: float
-
-    @classmethod
-    def of(
-        cls, variances: Variances, numbers: NDArray[np.intp], n_reference: int, shift: float
-    ) -> _Looks | None:
-        """Look at a group after each period; None with too few periods."""
-        auc, weight = variances.auc[numbers], variances.size_weights[numbers]
-        total, weighted = np.cumsum(weight), np.cumsum(weight * auc)
-        # At each look, the variance per weight comes from the periods so far.
-        scale = np.cumsum(weight**2 * variances.bounded[numbers]) / total
-        evidence, looks = [], None
-        for last in range(n_reference, auc.size):
-            starts = np.arange(n_reference, last + 1)
-            before, after = total[starts - 1], total[last] - total[starts - 1]
-            means = weighted[starts - 1] / before, (weighted[last] - weighted[starts - 1]) / after
-            precision = 1.0 / (scale[last] * (1.0 / before + 1.0 / after))
-            place = starts - n_reference + _SLOWNESS
-            share = _SLOWNESS / (place * (place + 1.0))
-            found = np.log(share) + _log_ratio(means[1] - means[0], precision, shift)
-            best = int(np.argmax(found))
-            evidence.append(found[best])
-            before_best, after_best, of_both, of_start = (
-                float(values[best]) for values in (*means, precision, share)
-            )
-            looks = cls(
-                np.array(evidence),
-                int(starts[best]),
-                before_best,
-                after_best,
-                of_both,
-                of_start,
-                shift,
-            )
-        return looks
-
-    def row(self, periods: list[Any], alpha: float, n_groups: int) -> _Row:
-        """Return the row of a group with these periods; `alpha` is its share of the error."""
-        evidence = self.evidence
-        is_found = evidence >= -np.log(alpha)
-        first = len(periods) - evidence.size + int(np.argmax(is_found))
-        difference = self.after - self.before
-        reach = _reach(np.log(alpha * self.share), self.precision, self.shift)
-        return _Row(
-            periods[self.start],
-            periods[first] if is_found.any() else None,
-            self.before,
-            self.after,
-            difference,
-            max(difference - reach, -1.0),
-            min(difference + reach, 1.0),
-            min(n_groups * float(np.exp(-evidence.max())), 1.0),
-            len(periods),
-        )
+    if len(periods) <= n_reference:
+        return None
+    auc, weight = variances.auc[numbers], variances.size_weights[numbers]
+    total, weighted = np.cumsum(weight), np.cumsum(weight * auc)
+    # At each look, the variance per weight comes from the periods so far.
+    scale = np.cumsum(weight**2 * variances.bounded[numbers]) / total
+    looks = []
+    for last in range(n_reference, len(periods)):
+        starts = np.arange(n_reference, last + 1)
+        before, after = total[starts - 1], total[last] - total[starts - 1]
+        means = weighted[starts - 1] / before, (weighted[last] - weighted[starts - 1]) / after
+        precision = 1.0 / (scale[last] * (1.0 / before + 1.0 / after))
+        place = starts - n_reference + _SLOWNESS
+        share = _SLOWNESS / (place * (place + 1.0))
+        found = np.log(share) + _log_ratio(means[1] - means[0], precision, shift)
+        best = int(np.argmax(found))
+        looks.append(found[best])
+    evidence = np.array(looks)
+    is_found = evidence >= -np.log(alpha)
+    # From here on, the most likely start at the last look counts.
+    mean_before, mean_after = (float(of[best]) for of in means)
+    difference = mean_after - mean_before
+    reach = _reach(np.log(alpha * float(share[best])), float(precision[best]), shift)
+    return {
+        "since": periods[starts[best]],
+        "found": periods[n_reference + int(np.argmax(is_found))] if is_found.any() else None,
+        "auc_before": mean_before,
+        "auc_after": mean_after,
+        "difference": difference,
+        "ci_low": max(difference - reach, -1.0),
+        "ci_high": min(difference + reach, 1.0),
+        "pvalue": min(n_groups * float(np.exp(-evidence.max())), 1.0),
+        "n_periods": len(periods),
+    }
 
 
 def _log_ratio(difference: Floats, precision: Floats, shift: float) -> Floats:

@@ -333,28 +333,16 @@ def check_response_method(response_method: Any) -> None:
 
 
 def _check_groups(groups: Any) -> None:
-    if groups is None:
-        if not _sklearn.is_routing_enabled():
-            raise ValueError(
-                "groups=None lets scikit-learn route the groups, but metadata routing is "
-                "off. Either name the column(s) of X with the groups, groups='site'; or pass "
-                "a pandas Series with the index of X; or call "
-                "sklearn.set_config(enable_metadata_routing=True) first and pass groups to "
-                "fit (or as params={'groups': ...})."
-            )
-        return
-    if _input.is_column_names(groups):
-        return
-    if not _input.is_series(groups):
-        raise TypeError(
-            "groups must be the name of a column of X, a list of names, a pandas Series with "
-            "the index of X, or None (routed by scikit-learn); got "
-            f"{_input.kind_in_words(groups)}. Positions of columns and arrays are not supported, "
-            "because they cannot be matched with the rows of a fold. To group by several Series, "
-            "add them to X as columns and pass the list of column names."
+    if groups is None and not _sklearn.is_routing_enabled():
+        raise ValueError(
+            "groups=None lets scikit-learn route the groups, but metadata routing is off. Either "
+            "name the column(s) of X with the groups, groups='site'; or pass a pandas Series with "
+            "the index of X; or call sklearn.set_config(enable_metadata_routing=True) first and "
+            "pass groups to fit (or as params={'groups': ...})."
         )
-    _input.check_unique_index(groups, "groups")
-    _input.encode_groups(groups.dropna())  # A search can leave out the rows without a label.
+    _input.check_source_of_groups(groups, "routed by scikit-learn")
+    if _input.is_series(groups):
+        _input.encode_groups(groups.dropna())  # A search can leave out the rows without a label.
 
 
 # Scikit-learn's default folds ignore groups. With rows in the order of groups, a fold may hold one

@@ -163,7 +163,7 @@ def test_a_limit_above_0_is_never_printed_as_0_and_p_shows_its_side():
 # The page ----------------------------------------------------------------------------------------
 
 
-def test_the_appendix_folds_and_has_every_table(shown, tmp_path):
+def test_the_appendix_folds_and_has_every_table_and_plot(shown, tmp_path):
     audit, _ = shown
     page = page_of(audit, tmp_path)
     appendix = page.partition("<details>")[2]
@@ -172,7 +172,27 @@ def test_the_appendix_folds_and_has_every_table(shown, tmp_path):
         for found in of_column.values():
             if not found.question.parts:
                 assert f"<h3>{found.question.title} by {column}</h3>" in appendix
+        assert f"<h3>ROC curves by {column}</h3>" in appendix
+        assert f"<h3>Calibration by {column}</h3>" in appendix
+    n_groups = [len(sample.groups) for sample in audit.samples.values()]
+    assert appendix.count('class="curve"') == sum(n_groups)
+    # One panel of ROC curves for each column, and one of calibration for each group
+    assert appendix.count('class="panel"') == len(n_groups) + sum(n_groups)
     assert identifier_of(audit.report.counts) in appendix
+
+
+def test_roc_curves_are_those_of_the_rows(shown):
+    audit, (y, score, columns) = shown
+    panels = audit.document.plots[0]
+    ((_, lines),) = panels.panels
+    for line in lines:
+        own = (columns["site"] == line.label).to_numpy()
+        area = np.trapezoid([p[1] for p in line.points], [p[0] for p in line.points])
+        assert area == pytest.approx(roc_auc_score(y[own], score[own]), abs=2e-3)
+    lower = {line.label for line in lines if line.style == "low"}
+    found = audit.answers["site"]["difference"]
+    table = found.table
+    assert lower == {g for g in found.groups if table.loc[g, "simultaneous_high"] < 0}
 
 
 def test_of_many_groups_the_lowest_and_the_highest_are_drawn(tmp_path):
@@ -186,6 +206,7 @@ def test_of_many_groups_the_lowest_and_the_highest_are_drawn(tmp_path):
     assert "Plot: the 6 lowest and the 6 highest of 50 groups." in card.notes
     page = page_of(audit, tmp_path)
     assert "All groups by group" in page
+    assert "of 12 of 50 groups" in page
 
 
 def test_without_jinja2_the_error_names_the_remedy(monkeypatch):
@@ -264,3 +285,13 @@ def test_skops_takes_the_model_card(tmp_path):
     card.add(Fairness=audit.to_markdown())
     card.save(tmp_path / "card.md")
     assert "AUC is not shown to differ" in (tmp_path / "card.md").read_text()
+
+
+def test_a_pooled_auc_above_that_of_every_group_is_explained():
+    rng = np.random.default_rng(0)
+    share = rng.choice([0.1, 0.9], 2000)
+    y = (rng.random(2000) < share).astype(int)
+    audit = audit_of(y, 3 * share + rng.normal(size=2000), share < 0.5)
+    cross = audit.report.statistic("cross")
+    why = f"above every group's, because pairs across groups have an AUC of {cross:.3f}."
+    assert f"The pooled AUC is {why}" in audit.document.cards[0].notes

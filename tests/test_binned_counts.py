@@ -149,8 +149,13 @@ def test_equal_scores_of_other_ranges_get_the_smallest_range_that_holds_both():
 @pytest.mark.parametrize(
     ("low", "high", "error", "message"),
     [
-        ([0.0, 0.6], [1.0, 1.0], ValueError, "score must be from score_low to score_high; got 0.5"),
-        ([0.0, 0.0], [1.0, 0.4], ValueError, "with the range from 0 to 0.4.* in row 1"),
+        (
+            [0.0, 0.6],
+            [1.0, 1.0],
+            ValueError,
+            "score must be from score_low to score_high: its score 0.5",
+        ),
+        ([0.0, 0.0], [1.0, 0.4], ValueError, "outside its range from 0 to 0.4.* at cell 1"),
         ([0.0, np.nan], [1.0, 1.0], ValueError, "score_low"),
         ([0.0, 0.0], [1.0, np.inf], ValueError, "score_high"),
         ([0.0], [1.0, 1.0], ValueError, "score_low"),

@@ -17,15 +17,9 @@ def run(*command, folder=ROOT):
 
 def test_a_change_of_the_package_needs_a_line_in_the_changelog(tmp_path):
     def git(*arguments):
-        settings = (
-            "-c",
-            "user.name=a",
-            "-c",
-            "user.email=a@example.org",
-            "-c",
-            "commit.gpgsign=no",
-        )
-        assert run("git", *settings, *arguments, folder=tmp_path)[0] == 0
+        settings = ("user.name=a", "user.email=a@example.org", "commit.gpgsign=no")
+        options = [part for setting in settings for part in ("-c", setting)]
+        assert run("git", *options, *arguments, folder=tmp_path)[0] == 0
 
     def commit(name):
         (tmp_path / name).parent.mkdir(exist_ok=True)

@@ -18,7 +18,6 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.validation import check_is_fitted
 
 from skfedauc import GroupAUC, ScoreCounts, cross_validate_group_auc
-from skfedauc.counts import extremes_of
 from skfedauc.error_bounds import error_rate_bound, fit_with_error_bound
 from skfedauc.inference.rates import lower_limit, upper_limit
 
@@ -46,7 +45,7 @@ def test_binomial_limits_invert_the_tails():
     assert_allclose(lower_limit([0, 0], [0, 5], 0.05), [np.nan, 0.0])
 
 
-# Disjoint pairs --------------------------------------------------------------------------------
+# Exact intervals -------------------------------------------------------------------------------
 
 
 def test_intervals_of_statistics_say_why_they_are_missing():
@@ -56,21 +55,6 @@ def test_intervals_of_statistics_say_why_they_are_missing():
     note = "no exact interval for new groups: pass over='rows'"
     assert table.loc[["pooled", "samples"], "note"].tolist() == [note] * 2
     assert table.loc[["pooled", "samples"], "ci_low"].isna().all()
-
-
-def test_limits_of_binned_scores_contain_both_extremes():
-    y, scores, groups = simulated(4, n_groups=5, m=40, n=60)
-    probabilities = stats.norm.cdf(scores)
-    counts = ScoreCounts.from_predictions(y, probabilities, groups=groups, disclosure="bins")
-    for of in ("groups", "statistics"):
-        table = GroupAUC(counts).confidence_intervals(method="exact", of=of)
-        assert (table["ci_low"] < table["ci_high"]).all()
-    lowest, highest = extremes_of(counts)
-    table = GroupAUC(counts).confidence_intervals(method="exact")
-    low = GroupAUC(lowest).confidence_intervals(method="exact")["ci_low"]
-    high = GroupAUC(highest).confidence_intervals(method="exact")["ci_high"]
-    assert_allclose(table["ci_low"], low)
-    assert_allclose(table["ci_high"], high)
 
 
 def test_limits_for_few_rows_refuse_out_of_fold_scores():

@@ -68,14 +68,30 @@ def test_values_are_those_of_the_rows(weighted, digits):
     assert gaps["difference"] == pytest.approx(auc.max() - auc.min())
     assert gaps["ratio"] == pytest.approx(auc.min() / auc.max())
     assert gaps["xauc_disparity"] == pytest.approx(expected["xauc_disparity"].abs().max())
+    rates = ("selection_rate", "true_positive_rate", "false_positive_rate")
     frame = fairlearn.MetricFrame(
-        metrics=fairlearn.selection_rate,
+        metrics={rate: getattr(fairlearn, rate) for rate in rates},
         y_true=y,
         y_pred=score >= 0.5,
         sensitive_features=groups,
-        sample_params={"sample_weight": weight},
+        sample_params={rate: {"sample_weight": weight} for rate in rates},
     )
-    np.testing.assert_allclose(audit.metric_frame.by_group["selection_rate"], frame.by_group)
+    np.testing.assert_allclose(audit.metric_frame.by_group, frame.by_group)
+
+
+def test_rates_are_those_of_aequitas_and_aif360():
+    """Values of the groups by aequitas 1.1.0 and AIF360 0.6.1, which agree on all rates."""
+    n_rows = np.array([[[30, 10], [8, 32]], [[25, 5], [12, 28]], [[10, 15], [6, 44]]])
+    group, label, decision = (
+        np.repeat(of, n_rows.ravel()) for of in np.indices(n_rows.shape).reshape(3, -1)
+    )
+    found = audit_of(label, np.where(decision, 0.75, 0.25), group, min_per_class=1).by_group()
+    for name, expected in {
+        "selection_rate": (0.525, 0.471428571429, 0.786666666667),
+        "true_positive_rate": (0.8, 0.7, 0.88),
+        "false_positive_rate": (0.25, 0.166666666667, 0.6),
+    }.items():
+        np.testing.assert_allclose(found[name], expected, rtol=0, atol=1e-12)
 
 
 def test_the_primary_answer_is_the_test_of_the_report():

@@ -482,6 +482,9 @@ def test_tables_list_ordered_categories_in_their_order(kind):
     for table, expected in (
         (report.by_group, plain.by_group),
         (report.confidence_intervals(), plain.confidence_intervals()),
+        (report.bounds("groups"), plain.bounds("groups")),
+        (report.ranking(), plain.ranking()),
+        (report.abroca(), plain.abroca()),
         (report.bias_by_group, plain.bias_by_group),
         (report.cross_matrix, plain.cross_matrix),
     ):

@@ -245,7 +245,7 @@ def test_wrong_counts():
     part = counts.parts[0]
     with pytest.raises(TypeError, match="counts must be a MulticlassCounts; got ScoreCounts"):
         MulticlassGroupAUC(part)
-    with pytest.raises(TypeError, match="parts must be MulticlassCounts; got"):
+    with pytest.raises(TypeError, match="parts must be an iterable of MulticlassCounts; got"):
         MulticlassCounts.merge([counts, part])
     with pytest.raises(ValueError, match="parts is empty"):
         MulticlassCounts.merge([])

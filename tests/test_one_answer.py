@@ -223,7 +223,9 @@ def test_printed_numbers_are_those_of_the_report(surfaces):
                         rf"(?<!· )\b{group}(?: [\d,]+)? {NUMBER} {NUMBER} to {NUMBER}", words
                     )
                 )
-                if name != "notebook":
+                if name in ("page", "model card"):  # these have calibration slopes as well
+                    assert expected["auc", group] in seen, (name, group, seen)
+                elif name != "notebook":
                     assert seen == {expected["auc", group]}, (name, group, seen)
             gaps = re.findall(rf"difference {INTERVAL}", words)
             # If another pair is clearer, audits say the largest observed and the largest true one.

@@ -9,7 +9,7 @@ from scipy import optimize, stats
 
 from skfedauc import GroupAUC, cross_validate_group_auc, rows_needed
 from skfedauc.datasets import make_group_scores
-from skfedauc.inference.power import binormal_moments
+from skfedauc.planning import binormal_moments
 
 PLANS = {
     "width": {"width": 0.08},

@@ -245,6 +245,7 @@ def test_a_source_is_of_one_counting():
     for arguments, error, message in (
         ({"period": 2026}, TypeError, "period must be a str or None; got int 2026"),
         ({"metadata": {"unit": 3}}, TypeError, "metadata must map text to text; got"),
+        ({"secret": b"short"}, TypeError, "secret must be at least 16 random bytes"),
     ):
         with pytest.raises(error, match=message):
             counts.with_source("north", **arguments)
@@ -264,6 +265,8 @@ ONE, TWO, THREE, FOUR = (made(seed) for seed in (1, 2, 3, 4))
 OCTOBER = {"model": "m1", "period": "2026-10"}
 A = ONE.with_source("oslo", **OCTOBER)
 AGAIN = made(1).with_source("oslo", **OCTOBER)  # the same rows, counted again
+KEY = b"k" * 16
+KEYED, KEYED_AGAIN = (made(1).with_source("oslo", **OCTOBER, secret=KEY) for _ in range(2))
 OTHER = TWO.with_source("oslo", **OCTOBER)  # other rows under the same source, model and period
 NEXT = TWO.with_source("oslo", model="m1", period="2026-11")
 NEW_MODEL = TWO.with_source("oslo", model="m2", period="2026-11")
@@ -296,6 +299,7 @@ CASES_OF_SOURCES = {
     "any model": (lambda: merge(A, NEW_MODEL, models="any"), lambda: ONE + TWO),
     "one model unknown": (lambda: merge(A, TWO.with_source("va")), lambda: ONE + TWO),
     "a part of a sum again": (lambda: AB + A, lambda: ONE + THREE),
+    "the same with a secret": (lambda: (KEYED + B) + KEYED_AGAIN, lambda: ONE + THREE),
     "a sum after its part": (lambda: merge(A, AB), lambda: ONE + THREE),
     "a sum after its parts": (lambda: merge(A, B, AB), lambda: ONE + THREE),
     "counted again, after the sum": (lambda: AB + AGAIN, "both contain the source 'oslo'"),
@@ -601,12 +605,8 @@ def test_files_are_read_one_at_a_time(tmp_path, monkeypatch):
         ({"a.skfa": 1}, "one of type int"),
         ({7: some_counts()}, "mapping from names to score counts or paths; got the name int 7"),
         ([b"counts.skfa"], "paths of files; got one of type bytes. ScoreCounts.from_bytes reads"),
-        (pd.DataFrame({"counts": [1]}), r"got a DataFrame. Pass the column of .*table\['counts'\]"),
-        (pl.DataFrame({"counts": [1]}), "got a DataFrame. Pass the column of score counts"),
-        (
-            pd.Series({"site": "oslo", "counts": some_counts()}),
-            "got a row of a table. Pass the column of score counts",
-        ),
+        (pd.DataFrame({"counts": [1]}), r"got DataFrame. Pass the column of .*table\['counts'\]"),
+        (pl.DataFrame({"counts": [1]}), "got DataFrame. Pass the column of score counts"),
         ([pd.Series({"counts": 1})], "one of type Series. Pass the column of score counts"),
         ([("oslo", 1)], "one of type tuple. Pass the column of score counts"),
     ],
@@ -699,3 +699,30 @@ def test_a_weighted_file_of_version_1_is_read():
 
 def test_every_file_of_version_1_has_its_test():
     assert {path.stem for path in DATA.glob("*.skfa")} >= {*VERSION_1, "weighted"}
+
+
+def test_invalid_files_are_skipped_on_request(tmp_path):
+    paths = write_some(tmp_path, 3)
+    data = paths[1].read_bytes()
+    paths[1].write_bytes(data[: len(data) // 2])
+    absent = tmp_path / "absent.skfa"
+    expected = ScoreCounts.merge([paths[0], paths[2]])
+    with pytest.raises(ValueError, match=re.escape(f"'{paths[1]}' is no file of ScoreCounts")):
+        ScoreCounts.merge(paths)
+    message = rf"2 parts left out as invalid. '{paths[1]}': .*cut off.*; '{absent}': .*No such file"
+    with pytest.warns(UserWarning, match=message) as found:
+        assert ScoreCounts.merge([*paths, absent], on_invalid="skip") == expected
+    assert len(found) == 1
+    named = {"oslo": paths[0], "bern": paths[1], "rome": paths[2]}
+    with pytest.warns(UserWarning, match="1 part left out as invalid. bern: .*cut off"):
+        assert ScoreCounts.merge(named, on_invalid="skip") == expected
+    with pytest.raises(ValueError, match=r"got none. 1 part left out as invalid"):
+        ScoreCounts.merge([absent], on_invalid="skip")
+    # The limits of the receiver refuse a file, too.
+    few = Limits(max_rows=100)
+    write_some(tmp_path / "few", 1, n_rows=80)
+    with pytest.warns(UserWarning, match="1 part left out .* above the receiver's limit of 100"):
+        merged = ScoreCounts.merge(
+            [tmp_path / "few" / "0.skfa", paths[0]], on_invalid="skip", limits=few
+        )
+    assert merged == ScoreCounts.load(tmp_path / "few" / "0.skfa")

@@ -66,7 +66,7 @@ from skfedauc._input.rows import (
     check_row_order,
     check_rows,
     check_single_values,
-    check_unique_index,
+    check_source_of_groups,
     column_named,
     columns_of,
     distinct_columns,

@@ -18,6 +18,7 @@ from skfedauc._input.arrays import (
     check_scores,
     check_weights,
     column_of,
+    kind_in_words,
     number_of_rows,
     unwrapped,
 )
@@ -297,6 +298,20 @@ def _refuse_reset_index(groups: Any, X: Any, places: NDArray[np.intp], name: str
             f"the rows of {name} are already in the order of X, reset the index of {name}, too: "
             f"{name}.reset_index(drop=True)."
         )
+
+
+def check_source_of_groups(groups: Any, none: str) -> None:
+    """Refuse what is no name of columns of X, no Series with its index and not None (`none`)."""
+    if groups is None or is_column_names(groups):
+        return
+    if not is_series(groups):
+        raise TypeError(
+            "groups must be the name of a column of X, a list of names, a pandas Series with the "
+            f"index of X, or None ({none}); got {kind_in_words(groups)}. Positions of columns and "
+            "arrays are not supported, because they cannot be matched with the rows of a fold. To "
+            "group by several Series, add them to X as columns and pass the list of column names."
+        )
+    check_unique_index(groups, "groups")
 
 
 def check_unique_index(indexed: Any, name: str, argument: str = "groups") -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -109,13 +108,7 @@ def check_tolerances(tolerances: Any, favorable: Any = None) -> dict[str, float]
             f"{{'demographic_parity_ratio': 0.8}}; got {_words.described(tolerances)}."
         )
     for name in tolerances:
-        if name not in QUESTIONS:
-            near = difflib.get_close_matches(str(name), QUESTIONS, n=1)
-            hint = f"did you mean {near[0]!r}? The" if near else "the"
-            raise ValueError(
-                f"tolerances has {_words.shortened(name)}, which is not a gap with a tolerance; "
-                f"{hint} gaps are {_words.enumerated(list(QUESTIONS))}."
-            )
+        _input.check_option("each gap in tolerances", name, tuple(QUESTIONS))
         if name == "demographic_parity_ratio" and favorable == "negative":
             raise ValueError(
                 f"tolerances has {name!r}, a ratio of rates of positive decisions, and "

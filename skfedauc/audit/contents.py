@@ -1,4 +1,4 @@
-"""The contents of an audit's and a comparison's documents, from their answers."""
+"""The contents of an audit's and a comparison's documents, from their answers: text and plots."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ from skfedauc.audit.document import (
     Card,
     Cell,
     Document,
+    Line,
     Mark,
+    Panels,
     Row,
     Table,
     plain_label,
@@ -25,9 +27,12 @@ from skfedauc.audit.document import (
 )
 from skfedauc.audit.questions import QUESTIONS
 from skfedauc.audit.samples import Sample
+from skfedauc.inference.calibration import equal_count_bins
+from skfedauc.inference.rates import wilson
 from skfedauc.planning import rows_needed
 from skfedauc.report import estimates_of
 from skfedauc.report.intervals import binned_note
+from skfedauc.report.statistics import across_groups
 
 Answers = Mapping[str, Mapping[str, Answer]]
 
@@ -115,6 +120,9 @@ def _document(
         for name, found in of_column.items()
         if found.table is not None and name != "within"
     ]
+    if "calibration_difference" in also and len(audits) == 1:
+        slopes = (_table_of_slopes(of, name) for name, of in audits[0].samples.items())
+        tables += [table for table in slopes if table.rows]
     asked = dict.fromkeys(name for of in answers.values() for name in of if name != "within")
     data = {
         "facts": facts,
@@ -152,6 +160,7 @@ def _document(
         promise=f"{promise} {_LIMITS}",
         definitions=tuple((QUESTIONS[name].title, QUESTIONS[name].definition) for name in asked),
         tables=tuple(tables),
+        plots=plots_of(audits[0]) if len(audits) == 1 else (),
         provenance=tuple(_provenance(facts)),
         data=data,
     )
@@ -234,6 +243,9 @@ def _on_tolerance(row: Row, columns: Iterable[str]) -> str:
 def _card(found: list[Answer], sample: Sample, center: float, favorable: str | None) -> Card:
     primary = found[0]
     notes = wording.on_groups(primary) + _plan(primary, sample)
+    if primary.question.name == "difference" and primary.reference is not None:
+        why = across_groups(estimates_of(sample.report))
+        notes += [f"{said.replace('pooled', 'The pooled AUC', 1)}." for said in why]
     notes += [sample.remark] * bool(sample.remark)
     marks = shown = [] if primary.table is None else _marks(primary, sample)
     if len(marks) > MOST_MARKS:
@@ -358,6 +370,22 @@ def _table(found: Answer, favorable: str | None) -> Table:
     return Table(title, said, columns, tuple(rows), note)
 
 
+def _table_of_slopes(sample: Sample, column: str) -> Table:
+    """Return the groups' calibration slopes as a table."""
+    said = "The calibration slope is 1 for calibrated scores, and below 1 for too extreme scores."
+    rows: list[tuple[str, ...]] = []
+    if sample.has_probabilities:
+        found, n_rows = sample.slopes(), sample.n_rows("rows").tolist()
+        numbers = zip(sample.groups, n_rows, *found[:3], found.note, strict=True)
+        for group, n, value, low, high, note in list(numbers)[:_MOST_ROWS]:
+            limits = f"{wording.number(low)} to {wording.number(high)}"
+            is_known = not math.isnan(value)
+            cells = (wording.number(value), limits) if is_known else (str(note), "")
+            rows.append((wording.label(group), f"{n:,}", *cells))
+    heading = (column, "rows", "slope", f"{wording.NINETY_FIVE} interval")
+    return Table(f"Calibration slope by {column}", said, heading, tuple(rows))
+
+
 def _provenance(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return where the numbers come from, as names and texts."""
     names = {"label": "Label", "score": "Score"}
@@ -423,3 +451,101 @@ def _plain_tolerances(audits: list[Audited], facts: Mapping[str, Any]) -> dict[s
     answers = [case["answer"] for case in cases]
     counts = {answer.replace(" ", "_"): answers.count(answer) for answer in ANSWERS}
     return {"total": len(cases), **counts, "cases": cases}
+
+
+# Plots --------------------------------------------------------------------------------------------
+
+
+# Largest numbers of groups in a plot, of points of a curve, and of bins of a group
+_MOST_GROUPS, _MOST_POINTS, _N_BINS = 12, 150, 10
+
+
+def plots_of(audit: Audited) -> tuple[Panels, ...]:
+    """Return each column's plots: ROC curves, and calibration if scores are probabilities."""
+    found = []
+    for column, sample in audit.samples.items():
+        of_aucs = audit.answers[column]["difference"]
+        if of_aucs.table is None:
+            continue
+        auc = of_aucs.table["value"].to_numpy()
+        chosen = _shown(auc, sample)
+        many = "" if len(chosen) == auc.size else f" of {len(chosen)} of {auc.size:,} groups"
+        found.append(_roc_curves(column, sample, of_aucs, chosen, many))
+        if sample.has_probabilities:
+            found.append(_reliability(column, sample, chosen, many))
+    return tuple(found)
+
+
+def _shown(auc: NDArray[np.float64], sample: Sample) -> list[int]:
+    """Return the groups to draw by AUC: all, or the lowest and highest that are not few."""
+    order = np.argsort(auc, kind="stable")
+    if order.size > _MOST_GROUPS:
+        large = order[~sample.is_few[order]]
+        order = large if large.size >= 2 else order
+        lowest, _, highest = _words.ends(order, _MOST_GROUPS)
+        order = np.append(lowest, highest)
+    return [int(g) for g in order]
+
+
+def _roc_curves(
+    column: str, sample: Sample, of_aucs: Answer, chosen: list[int], many: str
+) -> Panels:
+    assert of_aucs.table is not None
+    is_lower = of_aucs.table["simultaneous_high"].to_numpy() < 0
+    if len(sample.groups) == 2 and of_aucs.is_claim:
+        is_lower = np.array([group == of_aucs.lowest for group in sample.groups])
+    lines = []
+    for g in chosen:
+        style = "low" if is_lower[g] else "few" if sample.is_few[g] else ""
+        label = _words.shortened_label(sample.groups[g])
+        lines.append(Line(label, _roc_points(sample, g), style))
+    lines.sort(key=lambda line: line.style == "low")  # drawn last
+    says = "Groups that are established to be lower are red" if is_lower.any() else ""
+    few = "those of few rows are faint" if sample.is_few[chosen].any() else ""
+    notes = "; ".join(filter(None, [says, few]))
+    caption = f"ROC curves{many}, the lowest AUC first.{f' {notes}.' if notes else ''}"
+    return Panels(
+        f"ROC curves by {column}",
+        caption,
+        ("false positive rate", "true positive rate"),
+        (("", tuple(lines)),),
+    )
+
+
+def _roc_points(sample: Sample, g: int) -> tuple[tuple[float, float], ...]:
+    """Return the points of the ROC curve of a group, from (0, 0) to (1, 1)."""
+    cells = sample.report.counts.cells
+    mine = slice(cells.starts[g], cells.starts[g + 1])
+    amounts = (cells.negatives, cells.positives) if cells.weights is None else cells.weights[:2]
+    rates = [np.append(0.0, np.cumsum(np.asarray(of[mine], np.float64)[::-1])) for of in amounts]
+    fpr, tpr = (of / of[-1] for of in rates)
+    # Keep the points that are furthest along the curve.
+    along = np.floor((fpr + tpr) * (_MOST_POINTS / 2.0))
+    kept = np.append(True, np.diff(along) > 0) | (np.arange(fpr.size) == fpr.size - 1)
+    return tuple(zip(fpr[kept].tolist(), tpr[kept].tolist(), strict=True))
+
+
+def _reliability(column: str, sample: Sample, chosen: list[int], many: str) -> Panels:
+    cells = sample.report.counts.cells
+    bins = equal_count_bins(cells, _N_BINS)
+    limits = wilson(bins.share, bins.n_rows, 0.025)
+    of_clusters = sample.cells_of_clusters()
+    if of_clusters is not None:
+        limits = of_clusters.limits_of_bins(bins, 0.025)
+    panels = []
+    for g in chosen:
+        mine = bins.groups == g
+        points, ends = (
+            tuple(zip(one[mine].tolist(), other[mine].tolist(), strict=True))
+            for one, other in ((bins.mean, bins.share), (limits.low, limits.high))
+        )
+        style = "few" if sample.is_few[g] else ""
+        name = _words.shortened_label(sample.groups[g])
+        panels.append((name, (Line(name, points, style, ends),)))
+    return Panels(
+        f"Calibration by {column}",
+        f"Share of positives with 95 % interval in up to {_N_BINS} bins of equal numbers of rows"
+        f"{many}. On the diagonal, the scores are the shares.",
+        ("mean score", "share of positives"),
+        tuple(panels),
+    )

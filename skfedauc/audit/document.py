@@ -21,7 +21,7 @@ VERDICTS = {
     "met": ("met", "\N{CHECK MARK}"),
     "not met": ("not met", "\N{BALLOT X}"),
     "undecided": ("undecided", "?"),
-    "unanswered": ("not answered", "\N{EN DASH}"),
+    "unanswered": ("not asked", "\N{EN DASH}"),
 }
 # Marks from the most adverse one
 _ORDER = "\N{BALLOT X}?\N{EN DASH}\N{NOT EQUAL TO}\N{CHECK MARK}"
@@ -121,6 +121,26 @@ class Table:
 
 
 @dataclass(frozen=True)
+class Line:
+    """A panel's line or points, from 0 to 1 on both axes; `limits` belong to the points."""
+
+    label: str
+    points: tuple[tuple[float, float], ...]
+    style: str = ""
+    limits: tuple[tuple[float, float], ...] = ()
+
+
+@dataclass(frozen=True)
+class Panels:
+    """Appendix plots: one panel for each title, with some groups' lines."""
+
+    title: str
+    caption: str
+    axes: tuple[str, str]
+    panels: tuple[tuple[str, tuple[Line, ...]], ...]
+
+
+@dataclass(frozen=True)
 class Document:
     """An audit's content: the first screen, the appendix, and the numbers as plain values."""
 
@@ -136,6 +156,7 @@ class Document:
     promise: str
     definitions: tuple[tuple[str, str], ...]
     tables: tuple[Table, ...]
+    plots: tuple[Panels, ...]
     provenance: tuple[tuple[str, str], ...]
     data: dict[str, Any]
 

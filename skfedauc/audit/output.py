@@ -22,6 +22,8 @@ _WIDTH, _RIGHT, _ROW, _CHARACTER = 460, 392, 24, 8.4
 # Plot of a table's cell: width, margin and height
 _GLYPH, _MARGIN, _TALL = 132, 8, 18
 _STEPS = (0.01, 0.02, 0.05, 0.1, 0.2)
+# Size of a panel in pixels, and its margin for labels
+_PANEL, _BORDER = 220, 30
 
 
 class Scale(NamedTuple):
@@ -110,6 +112,13 @@ def _glyph(cell: Cell, row: Row) -> dict[str, Any] | None:
     }
 
 
+def _pixels(points: Any) -> list[tuple[float, float]]:
+    """Return a panel's points in pixels; its axes are from 0 to 1."""
+    across = Scale(0.0, 1.0, _BORDER, _PANEL - 4)
+    upward = Scale(0.0, 1.0, _PANEL - _BORDER, 4)
+    return [(across(x), upward(y)) for x, y in points]
+
+
 def _download(document: Document) -> str:
     """Return the JSON document as an address that a link can save."""
     text = json.dumps(document.data, allow_nan=False, separators=(",", ":"))
@@ -131,8 +140,9 @@ def _templates() -> Any:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    found.globals |= {"glyph": _glyph, "plot": _plot, "download": _download}
+    found.globals |= {"glyph": _glyph, "plot": _plot, "pixels": _pixels, "download": _download}
     found.globals["style"] = Markup((folder / "style.css").read_text("utf-8"))
+    found.globals["panel"] = {"size": _PANEL, "border": _BORDER}
     found.filters["unbroken"] = unbroken
     return found
 

@@ -201,7 +201,7 @@ def _rate(
         mine = np.asarray(np.array(of, bool).any(axis=1))[rows.positive.astype(np.intp)]
         assert models.decisions is not None
         chosen = models.decisions[:, mine], rows.codes[mine], rows.n_groups, rows.weights[mine]
-        values = rate_changes(*chosen, 0.95).values
+        *_, values = rate_changes(*chosen, 0.95)
         return Changes(values, lambda level: rate_changes(*chosen, level)[:2])
 
     title = value.replace("_", " ").capitalize()

@@ -443,8 +443,8 @@ def _private_lines(path: str) -> list[str]:
         f"probability of any result at most by the factor {factor:,.4g}; for someone who knows "
         f"that they were counted, their classes at most by {of_class:,.4g}, exp(2 epsilon).",
         *(
-            f"- A number of {_listed(of)}, by bin and class, has noise with a standard deviation "
-            f"of {deviation:,.3g} rows."
+            f"- A number of {_listed(of)}, by bin and class, has noise with a standard "
+            f"deviation of {deviation:,.3g} rows."
             for deviation, of in sorted(noise.items())
         ),
         "- A number well above its noise can be seen.",

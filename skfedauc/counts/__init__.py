@@ -2,8 +2,8 @@
 
 from skfedauc._kernel import Cells, Concordance
 from skfedauc.counts.bins import Bins
-from skfedauc.counts.disclosure import Disclosure, DisclosureError, Need, Withheld, needs
-from skfedauc.counts.files import LimitError, Limits, version_of_package
+from skfedauc.counts.disclosure import Disclosure, DisclosureError, Withheld
+from skfedauc.counts.files import LimitError, Limits
 from skfedauc.counts.merging import MergeError
 from skfedauc.counts.multiclass import (
     MultiClass,
@@ -33,7 +33,6 @@ __all__ = [
     "MultiClass",
     "MulticlassCounts",
     "MulticlassRows",
-    "Need",
     "ScoreCounts",
     "Source",
     "Withheld",
@@ -42,7 +41,5 @@ __all__ = [
     "extremes_of",
     "identifier_of",
     "left_out",
-    "needs",
-    "version_of_package",
     "view_of",
 ]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -31,7 +31,7 @@ _FRACTION = 52
 _LARGEST = sys.float_info.max
 
 
-# A rule has the constructor's name and arguments as its state for JSON, the numbers of its first
+# A rule has the name of its constructor, whose arguments are its fields, the numbers of its first
 # and its last bin, the domain of its scores, the number of each score's bin, and the ranges of
 # bins: their lowest and highest scores.
 
@@ -47,10 +47,7 @@ class _Probabilities:
     octaves: int
     parts: int
 
-    @property
-    def state(self) -> dict[str, Any]:
-        return {"rule": "of_probabilities", "octaves": self.octaves, "parts": self.parts}
-
+    name: ClassVar[str] = "of_probabilities"
     first: ClassVar[int] = 0
 
     @property
@@ -104,9 +101,7 @@ class _Scores:
 
     parts: int
 
-    @property
-    def state(self) -> dict[str, Any]:
-        return {"rule": "of_scores", "parts": self.parts}
+    name: ClassVar[str] = "of_scores"
 
     @property
     def first(self) -> int:
@@ -139,10 +134,7 @@ class _Edges:
 
     edges: tuple[float, ...]
 
-    @property
-    def state(self) -> dict[str, Any]:
-        return {"rule": "at", "edges": list(self.edges)}
-
+    name: ClassVar[str] = "at"
     first: ClassVar[int] = 0
 
     @property
@@ -192,7 +184,9 @@ def _refines(fine: _Rule, coarse: _Rule) -> bool:
 
 
 # Arguments of each constructor that a state may name
-_ARGUMENTS = {"of_probabilities": ("octaves", "parts"), "of_scores": ("parts",), "at": ("edges",)}
+_ARGUMENTS = {
+    rule.name: [field.name for field in fields(rule)] for rule in (_Probabilities, _Scores, _Edges)
+}
 
 
 class Immutable:
@@ -228,8 +222,6 @@ class Bins(Immutable):
     --------
     >>> from skfedauc import Bins
     >>> bins = Bins.of_probabilities(octaves=3, parts=2)
-    >>> bins.n_bins
-    16
     >>> numbers = bins.numbers_of([0.0, 0.01, 0.3, 0.7, 1.0])
     >>> numbers.tolist()
     [0, 1, 6, 9, 15]
@@ -260,27 +252,25 @@ class Bins(Immutable):
     def of_probabilities(cls, octaves: int = 20, parts: int = 64) -> Bins:
         """Return bins for scores from 0 to 1 that are narrower near 0 and near 1.
 
-        Each score p has the distance ``q = min(p, 1 - p)`` to 0 or 1. Octaves cover
-        the distances from ``2**-(octaves + 1)`` to 1/2: an octave's largest distance is twice
-        its smallest one. Each octave has equally wide parts. The scores exactly 0 and
-        exactly 1 have their own bins. The distances between 0 and ``2**-(octaves + 1)`` also
-        have their own bins, one near 0 and one near 1.
+        Octaves cover the distances of scores to 0 or 1, whichever is nearer, from
+        ``2**-(octaves + 1)`` to 1/2: an octave's largest distance is twice its smallest one. Each
+        octave has equally wide parts. The scores 0 and 1 have their own bins, and so have the
+        smaller distances near 0 and near 1.
 
         Parameters
         ----------
         octaves : int, default=20
             Octaves, 1 or more. The default reaches down to the distance 4.8e-7.
         parts : int, default=64
-            Parts per octave, a power of two up to 65,536. A bin is at most
-            ``1 / parts`` of its distance wide. ``octaves + log2(parts)`` may be at most 51, since
-            float64 has no finer scores near 1.
+            Parts per octave, a power of two up to 65,536. A bin is at most ``1 / parts`` of its
+            distance wide. ``octaves + log2(parts)`` may be at most 51, since float64 has no finer
+            scores near 1.
 
         Returns
         -------
         Bins
-            ``2 * (octaves * parts + 1) + 2`` bins, by default 2,564. The bins are symmetric: a
-            score p above 0.5 and the score 1 - p are in bins equally far from the first and
-            the last bin. The score 0.5 is in the upper half.
+            ``2 * (octaves * parts + 1) + 2`` bins, by default 2,564, symmetric around 0.5, which is
+            in the upper half.
 
         Examples
         --------
@@ -301,8 +291,7 @@ class Bins(Immutable):
     def of_scores(cls, parts: int = 64) -> Bins:
         """Return bins for scores in any range: a fixed number for each power of two.
 
-        A score's sign and the powers of two around its absolute value determine a range, which
-        has equally wide parts. The score 0 has its own bin.
+        Each sign and power of two has equally wide parts. The score 0 has its own bin.
 
         Parameters
         ----------
@@ -313,8 +302,7 @@ class Bins(Immutable):
         Returns
         -------
         Bins
-            Bins with ``n_bins=None``. The bin number for ``-score`` is minus the bin number for
-            ``score``; the score 0 has the number 0.
+            Bins with ``n_bins=None``. The bin number for ``-score`` is minus the one for ``score``.
 
         Examples
         --------
@@ -368,11 +356,9 @@ class Bins(Immutable):
     def of_quantiles(cls, counts: Any, n_bins: int) -> Bins:
         """Return bins with about equal row counts, from the counts of all sites.
 
-        Sites agree on these bins in one round: each site sends binned counts of earlier rows, and
-        receives the cut points. The AUCs' certain intervals are mostly narrower than with as
-        many fixed bins. They are never narrower than the certain intervals from
-        `counts`, because the cut points are bin edges in `counts`. Use many bins in this
-        round.
+        Sites agree on these bins in one round: each site sends binned counts of earlier rows, in
+        many bins, and receives the cut points. The AUCs' certain intervals are mostly narrower than
+        with as many fixed bins.
 
         Parameters
         ----------
@@ -390,8 +376,6 @@ class Bins(Immutable):
 
         Examples
         --------
-        Two sites count by fixed bins. The coordinator adds up the counts, and returns the edges:
-
         >>> from skfedauc import Bins, ScoreCounts
         >>> scores = {"va": [0.02, 0.03, 0.04, 0.3], "oslo": [0.01, 0.05, 0.06, 0.9]}
         >>> of_sites = [
@@ -401,11 +385,6 @@ class Bins(Immutable):
         >>> bins = Bins.of_quantiles(ScoreCounts.merge(of_sites), n_bins=4)
         >>> bins.numbers_of(scores["va"]), bins.numbers_of(scores["oslo"])
         (array([0, 1, 1, 3]), array([0, 2, 2, 3]))
-
-        The sites then count their next rows by these bins:
-
-        >>> ScoreCounts.from_predictions([0, 1, 1], [0.01, 0.05, 0.8], disclosure=bins)
-        ScoreCounts(no groups, 3 rows: 2 positives and 1 negative, 3 bins)
         """
         state: Any = getattr(counts, "_state", None)  # the class is defined from this one
         if not hasattr(state, "ranges"):
@@ -468,7 +447,10 @@ class Bins(Immutable):
         dict
             Mapping that JSON can represent, such as ``{"rule": "at", "edges": [0.5]}``.
         """
-        return self._rule.state
+        facts = {field.name: getattr(self._rule, field.name) for field in fields(self._rule)}
+        if isinstance(self._rule, _Edges):
+            facts["edges"] = list(self._rule.edges)
+        return {"rule": self._rule.name, **facts}
 
     # Bins --------------------------------------------------------------------------
 
@@ -629,7 +611,7 @@ class Bins(Immutable):
         return Bins.from_dict, (self.to_dict(),)
 
     def __repr__(self) -> str:
-        state = self._rule.state
+        state = self.to_dict()
         rule, edges = state.pop("rule"), state.get("edges")
         if edges is None:
             arguments = ", ".join(f"{name}={value}" for name, value in state.items())

@@ -11,7 +11,6 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import enum
-import functools
 import hashlib
 import json
 import sys
@@ -32,7 +31,7 @@ from skfedauc._words import counted, described, listed, shortened
 from skfedauc.counts import parquet
 from skfedauc.counts.bins import Bins
 from skfedauc.counts.disclosure import Disclosure, Withheld
-from skfedauc.counts.moments import OwnMoments, PairSums, Summary, dtype_of_u2
+from skfedauc.counts.moments import OwnMoments, Summary, dtype_of_u2
 from skfedauc.counts.state import MOST_ROWS, Source, State, changed, checked, in_order
 
 # Columns of counts, after the columns of the group labels
@@ -56,8 +55,8 @@ _CHECKSUM = b"skfedauc.sha256"
 _N_ROWS = COUNT_COLUMNS[1:]
 _PREFIXES = ("", "lowest_", "highest_")
 _ABSENT = b"(missing)"
-# Rows of a row group; each row group has its own dictionaries.
-_GROUP_ROWS = 1 << 20
+# Values that are converted for the checksum at a time
+_CHUNK = 1 << 20
 # Size of the sample of values that shows whether a dictionary saves space
 _SAMPLE = 1 << 16
 # Bytes of a value in a page besides its text, and of the pages of an empty file
@@ -181,14 +180,15 @@ def _column_names(level: str, *, is_weighted: bool, has_limits: bool) -> tuple[s
     return ("score", *(RANGE_COLUMNS if level == "bins" else ()), *_N_ROWS, *weights)
 
 
-def _values_of(state: State) -> tuple[NDArray[np.int64], dict[str, NDArray[Any]]]:
+def values_of(state: State) -> tuple[NDArray[np.int64], dict[str, NDArray[Any]]]:
     """Return each group's first row, and the columns after the group columns."""
     content, is_weighted = state.content, state.is_weighted
     if isinstance(content, Summary):
-        has_limits = content.lowest is not None
-        names = _column_names("summary", is_weighted=is_weighted, has_limits=has_limits)
-        # `arrays` has one array of shape (4, n_groups) for the weights.
-        columns = [column for array in content.arrays for column in np.atleast_2d(array)]
+        names = _column_names("summary", is_weighted=is_weighted, has_limits=content.has_limits)
+        of_weights = () if content.weights is None else content.weights
+        columns: list[Any] = [content.n_negatives, content.n_positives, *of_weights]
+        for u2, moments in zip(content.u2, content.moments, strict=True):
+            columns += [u2, *moments]
         return np.arange(content.n_groups + 1), dict(zip(names, columns, strict=True))
     names = _column_names(state.disclosure.level, is_weighted=is_weighted, has_limits=False)
     starts, scores, negatives, positives, weights = content
@@ -247,8 +247,8 @@ def checksum(
 def _of_numbers(values: NDArray[Any]) -> Iterator[bytes]:
     """Yield numbers in 8 bytes each, big-endian: doubles or integers of 64 bits."""
     kind = {"f": ">f8", "u": ">u8"}.get(values.dtype.kind, ">i8")
-    for first in range(0, values.size, _GROUP_ROWS):
-        yield values[first : first + _GROUP_ROWS].astype(kind).tobytes()
+    for first in range(0, values.size, _CHUNK):
+        yield values[first : first + _CHUNK].astype(kind).tobytes()
 
 
 def _of_text(text: Any) -> bytes:
@@ -277,31 +277,46 @@ def _bytes_of_groups(column: GroupColumn, sizes: NDArray[np.int64]) -> Iterator[
 def content_of(state: State) -> bytes:
     """Return a file's content."""
     parquet.pyarrow_parquet()  # raise the error for a missing package
-    starts, values = _values_of(state)
-    exact = {
-        name: array.astype(object) if name.endswith("u2") and not state.is_weighted else array
-        for name, array in values.items()
-    }
+    import pyarrow as pa
+
+    starts, values = values_of(state)
+    sizes = np.diff(starts)
     columns = [] if state.labels is None else columns_of(state.labels)
     names: tuple[str, ...] = ()
     if columns:
-        n_groups = starts.size - 1
-        if not n_groups:  # only the names determine the number of columns
+        if not sizes.size:  # only the names determine the number of columns
             columns *= max(1, len(state.group_names))
-        names = names_of_columns(state.group_names, len(columns), n_groups, values)
-    text = json.dumps(_facts_of(state, names, columns), ensure_ascii=False).encode()
-    digest = checksum(text, columns, np.diff(starts), exact)
-    metadata = {parquet.KEY: text, _CHECKSUM: digest}
-    schema = _schema(names, columns, exact, is_weighted=state.is_weighted)
+        names = names_of_columns(state.group_names, len(columns), sizes.size, values)
+    types = _types_of_kinds()
+    types |= dict.fromkeys(("text", "coded"), pa.dictionary(pa.int32(), pa.string()))
+    fields = [
+        pa.field(name, types[column.kind], nullable=column.is_missing is not None)
+        for name, column in zip(names, columns, strict=True)
+    ]
+    arrays = [
+        _group_array(column, sizes, field.type)
+        for column, field in zip(columns, fields, strict=True)
+    ]
     floats = {name: array for name, array in values.items() if array.dtype.kind == "f"}
     varied = [name for name, array in floats.items() if not _repeats(array)]
-    options = {
-        "use_dictionary": [name for name in schema.names if name not in varied],
-        "column_encoding": dict.fromkeys(varied, "BYTE_STREAM_SPLIT") or None,
-        "dictionary_pagesize_limit": 1 << 24,
-    }
-    tables = functools.partial(_tables, schema, starts, columns, exact)
-    return parquet.written(schema, tables, metadata, _GROUP_ROWS, **options)
+    exact: dict[str, NDArray[Any]] = {}
+    for name, array in values.items():
+        kind = _type_of(name, is_weighted=state.is_weighted)
+        fields.append(pa.field(name, kind, nullable=False))
+        exact[name] = array.astype(object) if pa.types.is_decimal(kind) else array
+        if pa.types.is_decimal(kind):
+            arrays.append(pa.array(list(map(Decimal, array.tolist())), kind))
+        else:  # unsigned integers would wrap around when users subtract columns
+            arrays.append(pa.array(array.astype(np.int64) if array.dtype.kind == "u" else array))
+    text = json.dumps(_facts_of(state, names, columns), ensure_ascii=False).encode()
+    metadata = {parquet.KEY: text, _CHECKSUM: checksum(text, columns, sizes, exact)}
+    return parquet.written(
+        pa.Table.from_arrays(arrays, schema=pa.schema(fields)),
+        metadata,
+        use_dictionary=[field.name for field in fields if field.name not in varied],
+        column_encoding=dict.fromkeys(varied, "BYTE_STREAM_SPLIT") or None,
+        dictionary_pagesize_limit=1 << 24,
+    )
 
 
 def _facts_of(state: State, names: Sequence[str], columns: Sequence[GroupColumn]) -> dict[str, Any]:
@@ -332,7 +347,7 @@ def _facts_of(state: State, names: Sequence[str], columns: Sequence[GroupColumn]
     if rule.level == "bins":
         facts["bins"] = None if rule.bins is None else rule.bins.to_dict()
     if state.summary is not None:
-        facts["has_limits"] = state.summary.lowest is not None
+        facts["has_limits"] = state.summary.has_limits
     if rule.min_count is not None:
         facts["min_count"] = rule.min_count
     if rule.withheld != Withheld():
@@ -350,27 +365,6 @@ def version_of_package() -> str:
         return "unknown"
 
 
-def _schema(
-    names: Sequence[str],
-    columns: Sequence[GroupColumn],
-    values: Mapping[str, Any],
-    *,
-    is_weighted: bool,
-) -> Any:
-    import pyarrow as pa
-
-    types = _types_of_kinds()
-    types |= dict.fromkeys(("text", "coded"), pa.dictionary(pa.int32(), pa.string()))
-    fields = [
-        pa.field(name, types[column.kind], nullable=column.is_missing is not None)
-        for name, column in zip(names, columns, strict=True)
-    ]
-    fields += [
-        pa.field(name, _type_of(name, is_weighted=is_weighted), nullable=False) for name in values
-    ]
-    return pa.schema(fields)
-
-
 def _repeats(values: NDArray[np.float64]) -> bool:
     """Return whether a dictionary takes less space than the values."""
     if values.size > _SAMPLE:
@@ -378,51 +372,17 @@ def _repeats(values: NDArray[np.float64]) -> bool:
     return np.unique(values).size <= values.size // 2
 
 
-def _tables(
-    schema: Any,
-    starts: NDArray[np.int64],
-    columns: Sequence[GroupColumn],
-    values: Mapping[str, NDArray[Any]],
-) -> Iterator[Any]:
-    """Yield each row group's rows."""
+def _group_array(column: GroupColumn, sizes: NDArray[np.int64], wanted: Any) -> Any:
     import pyarrow as pa
 
-    n_rows = int(starts[-1])
-    for start in range(0, n_rows, _GROUP_ROWS):
-        stop = min(start + _GROUP_ROWS, n_rows)
-        first, last = np.searchsorted(starts, [start, stop - 1], side="right") - 1
-        sizes = np.diff(np.clip(starts[first : last + 2], start, stop))
-        arrays = [
-            _group_array(column, slice(first, last + 1), sizes, field.type)
-            for column, field in zip(columns, schema, strict=False)
-        ]
-        arrays += [
-            _value_array(array[start:stop], schema.field(name).type)
-            for name, array in values.items()
-        ]
-        yield pa.Table.from_arrays(arrays, schema=schema)
-
-
-def _group_array(column: GroupColumn, groups: slice, sizes: Any, wanted: Any) -> Any:
-    import pyarrow as pa
-
-    mask = None if column.is_missing is None else np.repeat(column.is_missing[groups], sizes)
+    mask = None if column.is_missing is None else np.repeat(column.is_missing, sizes)
     if column.values.dtype.kind != "O":
-        array = pa.array(np.repeat(column.values[groups], sizes), mask=mask)
+        array = pa.array(np.repeat(column.values, sizes), mask=mask)
         return array if array.type == wanted else array.view(wanted)
     places: dict[str, int] = {}
-    codes = [places.setdefault(text, len(places)) for text in column.values[groups]]
+    codes = [places.setdefault(text, len(places)) for text in column.values]
     numbers = pa.array(np.repeat(np.array(codes, np.int32), sizes), mask=mask)
     return pa.DictionaryArray.from_arrays(numbers, pa.array(list(places), pa.string()))
-
-
-def _value_array(values: NDArray[Any], wanted: Any) -> Any:
-    import pyarrow as pa
-
-    if values.dtype.kind == "O":
-        return pa.array(list(map(Decimal, values.tolist())), wanted)
-    # Unsigned integers would wrap around when users subtract columns.
-    return pa.array(values.astype(np.int64) if values.dtype.kind == "u" else values)
 
 
 # Reading -------------------------------------------------------------------------------------
@@ -779,15 +739,10 @@ def _summary_state(
     negatives, positives = (values[name] for name in _N_ROWS)
     weights = stacked(values, WEIGHT_COLUMNS)
     dtype = dtype_of_u2(negatives, positives) if weights is None else np.dtype(np.float64)
-    sums = [
-        PairSums(
-            values[f"{prefix}u2"].astype(dtype),
-            OwnMoments(*(values[prefix + name] for name in OwnMoments._fields)),
-        )
-        for prefix in _PREFIXES
-        if f"{prefix}u2" in values
-    ]
-    state = State(Summary(negatives, positives, weights, *sums), labels, **facts)
+    prefixes = [prefix for prefix in _PREFIXES if f"{prefix}u2" in values]
+    u2 = np.stack([values[f"{prefix}u2"].astype(dtype) for prefix in prefixes])
+    moments = np.array([[values[prefix + of] for of in OwnMoments._fields] for prefix in prefixes])
+    state = State(Summary(negatives, positives, weights, u2, moments), labels, **facts)
     if labels is None or _input.are_sorted_labels(labels):
         return state
     order, known = _input.map_labels(labels.tolist(), lambda label: label, "labels")

@@ -465,27 +465,23 @@ class Agreement:
             return
         kinds = kind if isinstance(kind, tuple) else (kind,)
         self._kinds = self._kinds or [(of_column, name) for of_column in kinds]
-        if len(kinds) != len(self._kinds):
-            before = [of_column for of_column, _ in self._kinds]
-            raise self._error_of_kinds(before, self._kinds[0][1], kinds, name)
-        for place, (own, (before, first)) in enumerate(zip(kinds, self._kinds, strict=True)):
-            united = _input.unite_kinds(before, own)
-            if united is None:
-                column = f" in column {place}" if len(kinds) > 1 else ""
-                raise self._error_of_kinds([before], first, [own], name, column)
-            if united != before:  # all rows of earlier parts lack a label
-                self._kinds[place] = united, name
-
-    def _error_of_kinds(
-        self, before: Sequence[Any], first: str, kinds: Sequence[Any], name: str, column: str = ""
-    ) -> MergeError:
-        return MergeTypeError(
-            f"{name}: groups of different kinds cannot be merged: it has groups labelled by "
-            f"{' and '.join(map(str, kinds))}{column}, and {first} has groups labelled by "
-            f"{' and '.join(map(str, before))}",
-            f"All need groups of one kind, for instance {self._mends[0]}.",
-            "kinds",
-        )
+        before = [of_column for of_column, _ in self._kinds]
+        united: list[Any] = [None]
+        if len(before) == len(kinds):
+            united = [_input.unite_kinds(*pair) for pair in zip(before, kinds, strict=True)]
+        if None in united:
+            raise MergeTypeError(
+                f"{name}: groups of different kinds cannot be merged: it has groups labelled by "
+                f"{' and '.join(map(str, kinds))}, and {self._kinds[united.index(None)][1]} has "
+                f"groups labelled by {' and '.join(map(str, before))}",
+                f"All need groups of one kind, for instance {self._mends[0]}.",
+                "kinds",
+            )
+        # A kind changes if all rows of earlier parts lack a label.
+        self._kinds = [
+            known if known[0] == new else (new, name)
+            for known, new in zip(self._kinds, united, strict=True)
+        ]
 
 
 # Subtraction ---------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ Exact and binned counts compute these sums from cells; summaries keep them in pl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -117,22 +117,18 @@ _MOST_EXPONENT = 200
 _MOST_PAIRS = 2.0**62
 
 
-class PairSums(NamedTuple):
-    """Sums by group over the pairs of rows within the group."""
-
-    u2: NDArray[Any]
-    moments: OwnMoments
-
-
 class Summary(NamedTuple):
-    """Rows and row pairs by group, without scores."""
+    """Rows and row pairs by group, without scores.
+
+    `u2` and `moments`, of shapes (n, n_groups) and (n, 6, n_groups), have twice Mann-Whitney's U
+    and `OwnMoments`. For binned scores, n is 3, with the lowest and the highest AUCs.
+    """
 
     n_negatives: NDArray[np.int64]
     n_positives: NDArray[np.int64]
     weights: Floats | None
-    sums: PairSums
-    lowest: PairSums | None = None
-    highest: PairSums | None = None
+    u2: NDArray[Any]
+    moments: Floats
 
     @property
     def n_groups(self) -> int:
@@ -140,20 +136,22 @@ class Summary(NamedTuple):
         return self.n_negatives.size
 
     @property
+    def has_limits(self) -> bool:
+        """Whether there are sums with the lowest and the highest AUCs."""
+        return len(self.u2) > 1
+
+    @property
     def arrays(self) -> list[NDArray[Any]]:
         """All arrays, in the order of the attributes."""
-        weights = [] if self.weights is None else [self.weights]
-        known = [sums for sums in self[3:] if sums is not None]
-        of_pairs = [array for sums in known for array in (sums.u2, *sums.moments)]
-        return [self.n_negatives, self.n_positives, *weights, *of_pairs]
+        return [array for array in self if array is not None]
 
     @property
     def concordance(self) -> Concordance:
         """Rows and concordant pairs of each group."""
         of_rows = self.n_negatives, self.n_positives
         if self.weights is None:
-            return Concordance(*of_rows, *of_rows, self.sums.u2)
-        return Concordance(*of_rows, self.weights[0], self.weights[1], self.sums.u2)
+            return Concordance(*of_rows, *of_rows, self.u2[0])
+        return Concordance(*of_rows, self.weights[0], self.weights[1], self.u2[0])
 
     @property
     def rows_by_class(self) -> tuple[ClassRows, ClassRows]:
@@ -167,47 +165,33 @@ class Summary(NamedTuple):
     @property
     def extremes(self) -> tuple[Summary, Summary]:
         """The same rows' summaries with the lowest and the highest AUCs."""
-        low, high = self.lowest or self.sums, self.highest or self.sums
-        rows = self._replace(lowest=None, highest=None)
-        return rows._replace(sums=low), rows._replace(sums=high)
+        last = len(self.u2) - 1
+        low, high = (
+            self._replace(u2=self.u2[[n]], moments=self.moments[[n]]) for n in (min(1, last), last)
+        )
+        return low, high
 
     def take(self, groups: NDArray[np.intp]) -> Summary:
         """Return some groups' summary, in this order."""
         negatives, positives = self.n_negatives[groups], self.n_positives[groups]
-
-        def taken(sums: PairSums) -> PairSums:
-            moments = OwnMoments(*(values[groups] for values in sums.moments))
-            return PairSums(_compact(sums.u2[groups], negatives, positives), moments)
-
         weights = None if self.weights is None else self.weights[:, groups]
-        rows = self._replace(n_negatives=negatives, n_positives=positives, weights=weights)
-        return rows.with_sums(taken)
+        u2 = _compact(self.u2[:, groups], negatives, positives)
+        return Summary(negatives, positives, weights, u2, self.moments[..., groups])
 
     def over(self, exponent: int) -> Summary:
         """Return the summary with weights divided by ``2**exponent``, without rounding."""
         if self.weights is None or exponent == 0:
             return self
-        powers = exponent * np.array([[1], [1], [2], [2]])
-        rows = self._replace(weights=np.ldexp(self.weights, -powers))
-        return rows.with_sums(lambda sums: _over(sums, exponent))
-
-    def with_sums(self, change: Callable[[PairSums], PairSums]) -> Summary:
-        """Return the same rows' summary with changed sums over pairs."""
-        return self._replace(
-            sums=change(self.sums),
-            lowest=None if self.lowest is None else change(self.lowest),
-            highest=None if self.highest is None else change(self.highest),
+        # The first four moments are sums of squared weights. The last two are sums of products of
+        # two squared weights.
+        of_weights, of_moments = (
+            -exponent * np.array(powers)[:, None] for powers in ((1, 1, 2, 2), (2, 2, 2, 2, 4, 4))
         )
-
-
-def _over(sums: PairSums, exponent: int) -> PairSums:
-    # The first four moments are sums of squared weights. The last two are sums of products of two
-    # squared weights.
-    moments = (
-        np.ldexp(values, -power * exponent)
-        for values, power in zip(sums.moments, (2, 2, 2, 2, 4, 4), strict=True)
-    )
-    return PairSums(np.ldexp(sums.u2, -2 * exponent), OwnMoments(*moments))
+        return self._replace(
+            weights=np.ldexp(self.weights, of_weights),
+            u2=np.ldexp(self.u2, -2 * exponent),
+            moments=np.ldexp(self.moments, of_moments),
+        )
 
 
 def _compact(
@@ -233,10 +217,9 @@ def check_exponent(exponent: int) -> None:
         )
 
 
-def pair_sums(found: Concordance, moments: OwnMoments) -> PairSums:
-    """Return sums over row pairs, with moments 0 for groups that lack a class."""
-    is_defined = (found.n_negatives > 0) & (found.n_positives > 0)
-    return PairSums(found.u2, OwnMoments(*(np.where(is_defined, of, 0.0) for of in moments)))
+def defined_moments(found: Concordance, moments: OwnMoments) -> Floats:
+    """Return moments as an array of shape (6, n_groups), 0 for groups that lack a class."""
+    return np.where((found.n_negatives > 0) & (found.n_positives > 0), np.stack(moments), 0.0)
 
 
 # Merging -------------------------------------------------------------------------------------
@@ -247,8 +230,8 @@ def merged_summaries(
 ) -> Summary:
     """Merge summaries with different groups."""
     is_weighted = any(part.weights is not None for part in parts)
-    has_extremes = any(part.lowest is not None for part in parts)
-    alike = [_with(part, is_weighted, has_extremes) for part in parts]
+    n_sums = max(len(part.u2) for part in parts)
+    columns = zip(*(_with(part, is_weighted, n_sums) for part in parts), strict=True)
 
     def joined(values: Sequence[NDArray[Any]]) -> NDArray[Any]:
         found = np.zeros((*values[0].shape[:-1], n_groups), np.result_type(*values))
@@ -256,21 +239,8 @@ def merged_summaries(
             found[..., own] = of_part
         return found
 
-    def joined_sums(of_parts: Sequence[PairSums]) -> PairSums:
-        moments = zip(*(sums.moments for sums in of_parts), strict=True)
-        return PairSums(joined([sums.u2 for sums in of_parts]), OwnMoments(*map(joined, moments)))
-
-    weights = [part.weights for part in alike if part.weights is not None]
-    lowest = [part.lowest for part in alike if part.lowest is not None]
-    highest = [part.highest for part in alike if part.highest is not None]
-    return Summary(
-        joined([part.n_negatives for part in alike]),
-        joined([part.n_positives for part in alike]),
-        joined(weights) if weights else None,
-        joined_sums([part.sums for part in alike]),
-        joined_sums(lowest) if lowest else None,
-        joined_sums(highest) if highest else None,
-    )
+    merged: Any = [None if values[0] is None else joined(values) for values in columns]
+    return Summary(*merged)
 
 
 def unit_weights(n_negatives: NDArray[Any], n_positives: NDArray[Any]) -> Floats:
@@ -279,13 +249,14 @@ def unit_weights(n_negatives: NDArray[Any], n_positives: NDArray[Any]) -> Floats
     return np.concatenate([counts, counts])
 
 
-def _with(part: Summary, is_weighted: bool, has_extremes: bool) -> Summary:
-    """Return the part with weights and extremes, if another part has weights or extremes."""
+def _with(part: Summary, is_weighted: bool, n_sums: int) -> Summary:
+    """Return the part with weights and limits, if another part has weights or limits."""
     if is_weighted and part.weights is None:
-        part = part._replace(weights=unit_weights(part.n_negatives, part.n_positives))
-        part = part.with_sums(lambda sums: sums._replace(u2=sums.u2.astype(np.float64)))
-    if has_extremes and part.lowest is None:
-        part = part._replace(lowest=part.sums, highest=part.sums)
+        weights = unit_weights(part.n_negatives, part.n_positives)
+        part = part._replace(weights=weights, u2=part.u2.astype(np.float64))
+    if len(part.u2) < n_sums:
+        u2, moments = (np.repeat(values, n_sums, axis=0) for values in (part.u2, part.moments))
+        part = part._replace(u2=u2, moments=moments)
     return part
 
 
@@ -301,20 +272,23 @@ def wrong_summary(summary: Summary) -> str | None:
     pairs = negatives.weight * positives.weight
     # Without weights, twice U is an exact number.
     near: Any = 0 if summary.weights is None else _CLOSE * pairs
-    for name, sums in zip(("", "lowest ", "highest "), summary[3:], strict=True):
-        if sums is None:
-            continue
-        u2 = sums.u2.astype(np.float64)
-        if not all(np.isfinite(values).all() for values in (u2, *sums.moments)):
+    for name, u2, moments in zip(
+        ("", "lowest ", "highest "), summary.u2, summary.moments, strict=False
+    ):
+        of_pairs = u2.astype(np.float64)
+        if not (np.isfinite(of_pairs).all() and np.isfinite(moments).all()):
             return "its sums are not finite numbers"
-        is_wrong = ~((u2 >= 0) & (u2 <= 2.0 * pairs + near))
+        is_wrong = ~((of_pairs >= 0) & (of_pairs <= 2.0 * pairs + near))
         if is_wrong.any():
             return f"its {name}u2 is not from 0 to twice its number of pairs{_in_group(is_wrong)}"
-        for what, is_wrong in _wrong_moments(sums, negatives, positives, summary.weights is None):
+        own = OwnMoments(*moments)
+        for what, is_wrong in _wrong_moments(
+            of_pairs, own, negatives, positives, summary.weights is None
+        ):
             if is_wrong.any():
                 return f"its {name}{what}{_in_group(is_wrong)}"
-    if summary.lowest is not None and summary.highest is not None:
-        low, value, high = (of.u2 for of in (summary.lowest, summary.sums, summary.highest))
+    if summary.has_limits:
+        value, low, high = summary.u2
         is_wrong = np.asarray((low > value + near) | (value > high + near), np.bool_)
         if is_wrong.any():
             return f"its u2 is not from lowest_u2 to highest_u2{_in_group(is_wrong)}"
@@ -322,12 +296,15 @@ def wrong_summary(summary: Summary) -> str | None:
 
 
 def _wrong_moments(
-    sums: PairSums, negatives: ClassRows, positives: ClassRows, has_equal_weights: bool
+    u2: Floats,
+    moments: OwnMoments,
+    negatives: ClassRows,
+    positives: ClassRows,
+    has_equal_weights: bool,
 ) -> Iterator[tuple[str, NDArray[np.bool_]]]:
     """Yield phrases on impossible sums, each with the affected groups."""
-    moments = sums.moments
     pairs = negatives.weight * positives.weight
-    auc = ratio(sums.u2.astype(np.float64) / 2.0, pairs, 0.0)
+    auc = ratio(u2 / 2.0, pairs, 0.0)
     for name, rows, once, squared in (
         ("positives", positives, moments.positives_once, moments.positives_squared),
         ("negatives", negatives, moments.negatives_once, moments.negatives_squared),

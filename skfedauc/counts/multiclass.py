@@ -106,28 +106,33 @@ class MulticlassCounts:
         y_true : array-like, shape (n_rows,)
             Labels from three or more classes.
         y_score : array-like, shape (n_rows, n_classes)
-            Finite scores by class, such as probabilities or decision values. The scores in a
-            row need not add up to 1. A data frame's columns are matched by name: each name is
-            a label, also as text. Columns with default names (0, 1, ... or column_0, column_1, ...)
-            and the columns of an array are in the order of `labels`.
+            Finite scores by class, such as probabilities or decision values, which need not add up
+            to 1. A data frame's columns are matched by name: each name is a label, also as text.
+            Columns with default names (0, 1, ... or column_0, column_1, ...) and the columns of an
+            array are in the order of `labels`.
         groups : array-like, shape (n_rows,) or (n_rows, n_columns), default=None
-            Each row's group label; see `ScoreCounts.from_predictions`.
+            As in `ScoreCounts.from_predictions`.
         multi_class : {"ovr", "ovo"}, default="ovr"
             Compare each class with the rest, or with each other class.
         labels : array-like, shape (n_classes,), default=None
-            Class labels, in the order of the columns of `y_score` unless the columns have labels as
+            Class labels, in the order of the columns of `y_score` unless these have labels as
             names. None means the sorted labels of `y_true`; pass `labels` if the rows may lack a
-            class, as on a device of few rows.
+            class.
         sample_weight : array-like, shape (n_rows,), default=None
             Weights, 0 or more.
         missing : {"raise", "drop", "group"}, default="raise"
-            What to do with rows without a group label; see `ScoreCounts.from_predictions`.
+            As in `ScoreCounts.from_predictions`.
         disclosure : {"exact", "bins", "summary"}, Bins or Disclosure, default="exact"
-            What is coarsened or withheld in each part; see `ScoreCounts.reduced`.
+            What is coarsened or withheld in each part.
 
         Returns
         -------
         MulticlassCounts
+
+        Raises
+        ------
+        ValueError, TypeError
+            If an argument is not as described.
         """
         rows = MulticlassRows.checked(
             y_true,
@@ -138,30 +143,7 @@ class MulticlassCounts:
             sample_weight=sample_weight,
             missing=missing,
         )
-        return cls.of_rows(rows, disclosure)
-
-    @classmethod
-    def of_rows(
-        cls, rows: MulticlassRows, disclosure: str | Bins | Disclosure = "exact"
-    ) -> MulticlassCounts:
-        """Count validated rows.
-
-        Parameters
-        ----------
-        rows : MulticlassRows
-            Rows in all classes.
-        disclosure : {"exact", "bins", "summary"}, Bins or Disclosure, default="exact"
-            What is coarsened or withheld in each part; see `ScoreCounts.reduced`.
-
-        Returns
-        -------
-        MulticlassCounts
-        """
-        parts = {
-            key: counts_of_rows(rows.of(key), None, rows.names).reduced(disclosure)
-            for key in keys_of(rows.by_class, rows.multi_class)
-        }
-        return cls(tuple(rows.by_class), rows.multi_class, parts)
+        return counts_of_classes(rows, disclosure)
 
     @classmethod
     def merge(cls, parts: Iterable[MulticlassCounts]) -> MulticlassCounts:
@@ -178,32 +160,30 @@ class MulticlassCounts:
 
         Raises
         ------
-        ValueError
-            If there are no counts, or if their labels or `multi_class` differ.
-        TypeError
-            If a part is not a MulticlassCounts.
+        ValueError, TypeError
+            If there are no counts, if an item is something else, or if their labels or
+            `multi_class` differ.
         """
-        if not isinstance(parts, Iterable):
+        listed = list(parts) if isinstance(parts, Iterable) else [parts]
+        wrong = [part for part in listed if not isinstance(part, MulticlassCounts)]
+        if wrong or not isinstance(parts, Iterable):
             raise TypeError(
-                f"parts must be an iterable of MulticlassCounts; got {_words.described(parts)}."
+                "parts must be an iterable of MulticlassCounts; got "
+                f"{_words.described((wrong or listed)[0])}."
             )
-        listed = list(parts)
         if not listed:
             raise ValueError("parts is empty; pass one or more MulticlassCounts.")
-        for part in listed:
-            if not isinstance(part, MulticlassCounts):
-                raise TypeError(f"parts must be MulticlassCounts; got {_words.described(part)}.")
+        first, *others = listed
+        for part in others:
             for name in ("multi_class", "labels"):
-                expected, found = getattr(listed[0], name), getattr(part, name)
+                expected, found = getattr(first, name), getattr(part, name)
                 if expected != found:
                     raise ValueError(
                         f"all parts must have the same {name}; got {_words.shortened(expected)} "
                         f"and {_words.shortened(found)}. Count the rows again with the same {name}."
                     )
-        merged = {
-            key: ScoreCounts.merge([part.parts[key] for part in listed]) for key in listed[0].parts
-        }
-        return cls(listed[0].labels, listed[0].multi_class, merged)
+        merged = {key: ScoreCounts.merge([of.parts[key] for of in listed]) for key in first.parts}
+        return cls(first.labels, first.multi_class, merged)
 
     def __add__(self, other: MulticlassCounts) -> MulticlassCounts:
         if not isinstance(other, MulticlassCounts):
@@ -222,6 +202,15 @@ class MulticlassCounts:
         return (
             f"MulticlassCounts({len(self.labels)} classes, {way}, {_words.counted(n_rows, 'row')})"
         )
+
+
+def counts_of_classes(rows: MulticlassRows, disclosure: Any = "exact") -> MulticlassCounts:
+    """Count validated rows."""
+    parts = {
+        key: counts_of_rows(rows.of(key), None, rows.names).reduced(disclosure)
+        for key in keys_of(rows.by_class, rows.multi_class)
+    }
+    return MulticlassCounts(tuple(rows.by_class), rows.multi_class, parts)
 
 
 class MulticlassRows(NamedTuple):

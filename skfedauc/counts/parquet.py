@@ -9,7 +9,7 @@ import hashlib
 import importlib
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,8 @@ COUNTS_FORMAT = "skfedauc counts"
 PRIVATE_FORMAT = "skfedauc private counts"
 MAGIC = b"PAR1"
 KEY = b"skfedauc"
+# Rows of a row group
+_GROUP_ROWS = 1 << 20
 # Largest size of content in memory: this number of bytes, or this number of times its file.
 _SMALL, _MOST_EXPANDED = 1 << 24, 1 << 10
 
@@ -84,27 +86,18 @@ def check_bytes(data: object, kind: str = "ScoreCounts") -> None:
 # Writing -------------------------------------------------------------------------------------
 
 
-def written(
-    schema: Any,
-    tables: Callable[[], Iterable[Any]],
-    metadata: Mapping[Any, Any],
-    rows: int,
-    **options: Any,
-) -> bytes:
-    """Return a file's content.
-
-    `rows` is the most in a row group; the options are those of `pyarrow.parquet.ParquetWriter`.
-    """
+def written(table: Any, metadata: Mapping[Any, Any], **options: Any) -> bytes:
+    """Return a file's content; the options are those of `pyarrow.parquet.ParquetWriter`."""
     import pyarrow as pa
 
     options |= {"write_page_checksum": True, "store_schema": False}
     for compression in ("zstd", "none"):
         sink = pa.BufferOutputStream()
         with pyarrow_parquet().ParquetWriter(
-            sink, schema, compression=compression, **options
+            sink, table.schema, compression=compression, **options
         ) as writer:
-            for table in tables():
-                writer.write_table(table, row_group_size=rows)
+            if table.num_rows:
+                writer.write_table(table, row_group_size=_GROUP_ROWS)
             writer.add_key_value_metadata(metadata)
         data = bytes(sink.getvalue())
         # Some content, such as the scores 0, 1, 2, ..., compresses very well. A reader would refuse
@@ -251,18 +244,13 @@ def size_of_pages(data: Any) -> int:
 
 def _chunks(thrift: _Thrift) -> Iterator[tuple[int, int]]:
     """Yield where each column's pages begin and end in each row group."""
-    for _ in thrift.structures(_ROW_GROUPS):
-        for _ in thrift.structures(_COLUMNS):
-            found: dict[int, int] = {}
-            for field, kind in thrift.fields():
-                if field == _COLUMN_FACTS:
-                    found = thrift.integers()
-                else:
-                    thrift.skip(kind)
-            start = found[_DATA_OFFSET]
-            if 0 < found.get(_DICTIONARY_OFFSET, 0) < start:
-                start = found[_DICTIONARY_OFFSET]
-            yield start, start + found[_COMPRESSED_SIZE]
+    for group in thrift.structure().get(_ROW_GROUPS, []):
+        for column in group[_COLUMNS]:
+            facts = column[_COLUMN_FACTS]
+            start = facts[_DATA_OFFSET]
+            if 0 < facts.get(_DICTIONARY_OFFSET, 0) < start:
+                start = facts[_DICTIONARY_OFFSET]
+            yield start, start + facts[_COMPRESSED_SIZE]
 
 
 def _sizes(view: memoryview, place: int, stop: int) -> Iterator[int]:
@@ -271,17 +259,11 @@ def _sizes(view: memoryview, place: int, stop: int) -> Iterator[int]:
         raise ValueError("its pages are not in the file")
     while place < stop:
         thrift = _Thrift(view, place)
-        found: dict[int, int] = {}
-        for field, kind in thrift.fields():
-            if field in _KINDS_OF_PAGES:
-                encoding = thrift.integers().get(_KINDS_OF_PAGES[field])
-                if encoding not in _ENCODINGS:
-                    raise ValueError(f"a page has the encoding {encoding}")
-            elif _BYTE < kind < _DOUBLE:
-                found[field] = thrift.integer()
-            else:
-                thrift.skip(kind)
-        size, compressed = found[_PAGE_SIZE], found[_PAGE_COMPRESSED]
+        header = thrift.structure()
+        for kind, field in _KINDS_OF_PAGES.items():
+            if kind in header and header[kind].get(field) not in _ENCODINGS:
+                raise ValueError(f"a page has the encoding {header[kind].get(field)}")
+        size, compressed = header[_PAGE_SIZE], header[_PAGE_COMPRESSED]
         if size < 0 or compressed < 0:
             raise ValueError("a page has a negative size")
         yield size
@@ -291,97 +273,74 @@ def _sizes(view: memoryview, place: int, stop: int) -> Iterator[int]:
 
 
 class _Thrift:
-    """Reader for Thrift's compact protocol that keeps nothing it is not asked for."""
+    """Reader for Thrift's compact protocol: integers, lists and structures; others are None."""
 
     def __init__(self, view: memoryview, place: int) -> None:
+        if place < 0:
+            raise ValueError("its metadata begin before the file")
         self._view, self.place = view, place
 
-    def byte(self) -> int:
-        if self.place < 0:
-            raise ValueError("its metadata begin before the file")
+    def _byte(self) -> int:
         self.place += 1
         return self._view[self.place - 1]
 
-    def number(self) -> int:
+    def _number(self) -> int:
         """Read an unsigned integer with 7 bits per byte."""
-        value = self.byte()
+        value = self._byte()
         if value < 128:  # most are
             return value
         value &= 127
         for shift in range(7, 70, 7):
-            byte = self.byte()
+            byte = self._byte()
             value |= (byte & 127) << shift
             if byte < 128:
                 return value
         raise ValueError("an integer has too many bytes")
 
-    def integer(self) -> int:
-        """Read a signed integer."""
-        value = self.number()
+    def _integer(self) -> int:
+        value = self._number()
         return value >> 1 ^ -(value & 1)
 
-    def fields(self) -> Iterator[tuple[int, int]]:
-        """Yield each field's number and kind; the caller reads or skips its value."""
+    def structure(self) -> dict[int, Any]:
+        """Read a structure, and return its values by field."""
+        found: dict[int, Any] = {}
         field = 0
-        while head := self.byte():
-            field = field + (head >> 4) if head >> 4 else self.integer()
-            yield field, head & 15
-
-    def integers(self) -> dict[int, int]:
-        """Read a structure, and return its integers by field."""
-        found = {}
-        for field, kind in self.fields():
-            if _BYTE < kind < _DOUBLE:
-                found[field] = self.integer()
-            else:
-                self.skip(kind)
+        while head := self._byte():
+            field = field + (head >> 4) if head >> 4 else self._integer()
+            if field in found:
+                raise ValueError("its metadata repeat a field")
+            found[field] = self._value(head & 15)
         return found
 
-    def structures(self, wanted: int) -> Iterator[None]:
-        """Read a structure; yield for each item in its list `wanted`, which the caller reads."""
-        for field, kind in self.fields():
-            if field == wanted and kind == _LIST:
-                for _ in range(self._length()[0]):
-                    yield
-            else:
-                self.skip(kind)
-
-    def _length(self) -> tuple[int, int]:
-        """Read how many items a list has, and their kind."""
-        head = self.byte()
-        return self._items(self.number() if head >> 4 == 15 else head >> 4), head & 15
-
-    def _items(self, number: int) -> int:
-        """Return a number of items, each with a byte or more."""
+    def _items(self, number: int) -> range:
+        """Return the places of a number of items, each with a byte or more."""
         if number > len(self._view):
             raise ValueError("a list has more items than the file has bytes")
-        return number
+        return range(number)
 
-    def skip(self, kind: int, is_item: bool = False) -> None:
-        """Skip a value; booleans take a byte only as list items."""
+    def _value(self, kind: int, is_item: bool = False) -> Any:
+        """Read a value; booleans take a byte only as list items."""
         if _BYTE < kind < _DOUBLE:
-            self.number()
+            return self._integer()
+        if kind == _STRUCT:
+            return self.structure()
+        if kind in (_LIST, _SET):
+            head = self._byte()
+            items = self._items(self._number() if head >> 4 == 15 else head >> 4)
+            return [self._value(head & 15, is_item=True) for _ in items]
+        if kind == _MAP:
+            items = self._items(self._number())
+            kinds = self._byte() if items else 0
+            for _ in items:
+                self._value(kinds >> 4, is_item=True)
+                self._value(kinds & 15, is_item=True)
         elif kind == _BINARY:
-            length = self.number()  # moves the place
+            length = self._number()  # moves the place
             self.place += length
-        elif kind == _STRUCT:
-            for _, of_field in self.fields():
-                self.skip(of_field)
         elif kind in (_TRUE, _FALSE):
             self.place += is_item
-        elif kind == _BYTE:
-            self.place += 1
-        elif kind == _DOUBLE:
-            self.place += 8
-        elif kind in (_LIST, _SET):
-            length, of_items = self._length()
-            for _ in range(length):
-                self.skip(of_items, is_item=True)
-        elif kind == _MAP:
-            length = self._items(self.number())
-            kinds = self.byte() if length else 0
-            for _ in range(length):
-                self.skip(kinds >> 4, is_item=True)
-                self.skip(kinds & 15, is_item=True)
+        elif kind in (_BYTE, _DOUBLE):
+            self.place += 1 if kind == _BYTE else 8
         else:
-            self.integer()
+            raise ValueError(f"its metadata have a value of kind {kind}")
+        return None

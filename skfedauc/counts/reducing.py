@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from skfedauc import _input, _words
 from skfedauc._kernel import Cells, compact_counts
@@ -20,7 +20,7 @@ from skfedauc.counts.disclosure import (
     level_in_words,
     needs,
 )
-from skfedauc.counts.moments import Summary, check_exponent, pair_sums
+from skfedauc.counts.moments import Summary, check_exponent, defined_moments
 from skfedauc.counts.state import MOST_ROWS, Ranges, State, changed
 
 Floats = NDArray[np.float64]
@@ -97,17 +97,15 @@ def _summarized(state: State) -> State:
     exponent = state.weight_exponent
     check_exponent(exponent)
     ends = () if state.ranges is None else state.extremes
-    counted = []
-    for of_ends in (state, *ends):
-        one = of_ends.over(exponent)
-        counted.append((one.rows_by_class, pair_sums(one.concordance, one.own_moments)))
-    negatives, positives = counted[0][0]
+    counted = [one.over(exponent) for one in (state, *ends)]
+    negatives, positives = counted[0].rows_by_class
     weights = None
     if state.is_weighted:
         of_rows = (negatives.weight, positives.weight, negatives.squares, positives.squares)
         weights = np.stack(of_rows)
-    sums = (of_pairs for _, of_pairs in counted)
-    summary = Summary(negatives.n, positives.n, weights, *sums).over(-exponent)
+    u2 = np.stack([one.concordance.u2 for one in counted])
+    moments = np.stack([defined_moments(one.concordance, one.own_moments) for one in counted])
+    summary = Summary(negatives.n, positives.n, weights, u2, moments).over(-exponent)
     state = state._replace(content=summary, ranges=None)
     return state.with_disclosure(level="summary", bins=None)
 
@@ -247,19 +245,6 @@ def with_groups(state: State, chosen: NDArray[np.intp]) -> State:
     )
     ranges = None if state.ranges is None else state.ranges[:, cell]
     return state._replace(content=cells, labels=labels, ranges=ranges)
-
-
-def positions_of(numbers: ArrayLike, n_groups: int) -> NDArray[np.intp]:
-    """Return increasing group positions; raise an error for other positions."""
-    chosen = np.asarray(numbers)
-    is_whole = chosen.ndim == 1 and (chosen.dtype.kind in "iu" or chosen.size == 0)
-    bounds = np.r_[-1, chosen, n_groups] if is_whole else np.zeros(2)
-    if not (np.diff(bounds.astype(np.int64)) > 0).all():
-        raise ValueError(
-            f"numbers must be increasing positions of groups, from 0 to {n_groups - 1}; got "
-            f"{_words.shortened(numbers)}."
-        )
-    return chosen.astype(np.intp)
 
 
 def regrouped(state: State, to: Mapping[Any, Any] | Callable[[Any], Any] | None) -> State:

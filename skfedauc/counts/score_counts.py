@@ -395,6 +395,7 @@ class ScoreCounts(Immutable):
         model: str | None = None,
         period: str | None = None,
         metadata: Mapping[str, str] | None = None,
+        secret: bytes | None = None,
     ) -> ScoreCounts:
         """Say where the counts come from; the source stays with them through files and merges.
 
@@ -409,6 +410,10 @@ class ScoreCounts(Immutable):
             once.
         metadata : mapping of str to str, default=None
             Further facts.
+        secret : bytes, default=None
+            Key of the sender, of 16 bytes or more. The identifier of the source is then a keyed
+            hash of the counts instead of random: counting the same rows again gives the same
+            identifier, and nobody else can test guesses of the counts.
 
         Returns
         -------
@@ -434,8 +439,8 @@ class ScoreCounts(Immutable):
                 f"{len(state.sources)} countings that were named or saved before and keep their "
                 "names. Name the parts before merging."
             )
-        source = new_source(name, model, period, metadata)
-        if state.sources:  # the same rows under a new name
+        source = new_source(name, model, period, metadata, secret, state.digest)
+        if state.sources and secret is None:  # the same rows under a new name
             source = source._replace(identifier=state.sources[0].identifier)
         return self._with(state._replace(sources=(source,), is_complete=True))
 
@@ -454,6 +459,7 @@ class ScoreCounts(Immutable):
         *,
         repeated: Literal["raise", "replace"] = "raise",
         models: Literal["same", "any"] = "same",
+        on_invalid: Literal["raise", "skip"] = "raise",
         disclosure: str | Bins | Disclosure | None = None,
         by_period: bool = False,
         limits: Limits | None = None,
@@ -473,6 +479,9 @@ class ScoreCounts(Immutable):
             part.
         models : {"same", "any"}, default="same"
             Whether parts that name different models are an error.
+        on_invalid : {"raise", "skip"}, default="raise"
+            A file that is damaged, absent or beyond the limits is an error, or left out with one
+            warning that names each such file and the reason.
         disclosure : {"exact", "bins", "summary"}, Bins or Disclosure, default=None
             Level to which all parts are reduced first; None if they have one level. Ranges over
             several of the `Bins` become their unions, so that certain intervals remain certain.
@@ -500,8 +509,8 @@ class ScoreCounts(Immutable):
         Warns
         -----
         UserWarning
-            If all group columns have different names, or if two countings without names have equal
-            counts.
+            If all group columns have different names, if two countings without names have equal
+            counts, or if files are left out.
 
         Examples
         --------
@@ -516,7 +525,7 @@ class ScoreCounts(Immutable):
         >>> ScoreCounts.merge([north, shops[1], north])
         ScoreCounts(2 groups, 4 rows: 2 positives and 2 negatives, 2 distinct scores)
         """
-        counts, _ = merge_named(parts, repeated, models, disclosure, by_period, limits)
+        counts, _ = merge_named(parts, repeated, models, on_invalid, disclosure, by_period, limits)
         return counts
 
     def __add__(self, other: ScoreCounts) -> ScoreCounts:
@@ -1047,6 +1056,7 @@ def merge_named(
     parts: Any,
     repeated: str = "raise",
     models: str = "same",
+    on_invalid: str = "raise",
     disclosure: Any = None,
     by_period: bool = False,
     limits: Limits | None = None,
@@ -1060,15 +1070,23 @@ def merge_named(
         )
     register = Register(repeated, models)
     with_periods = _input.check_flag(by_period, "by_period")
-    found = list(_parts_of(parts, check_limits(limits)))
+    is_skipping = _input.check_option("on_invalid", on_invalid, ("raise", "skip")) == "skip"
+    invalid: dict[str, str] | None = {} if is_skipping else None
+    found = list(_parts_of(parts, check_limits(limits), invalid))
+    if invalid:
+        reasons = [f"{name}: {reason.rstrip('.')}" for name, reason in invalid.items()]
+        more = f"; and {len(reasons) - 6:,} more" if len(reasons) > 6 else ""
+        left_out = _words.counted(len(reasons), "part")
+        message = f"{left_out} left out as invalid. {'; '.join(reasons[:6])}{more}."
+        if not found:
+            raise ValueError(f"parts must have at least one ScoreCounts; got none. {message}")
+        _input.warn(message, UserWarning)
     counts = ScoreCounts._of(merged(found, register, rule, with_periods))  # noqa: SLF001
     return counts, [part.name for n, part in enumerate(found) if n not in register.kept]
 
 
 def _check_iterable(parts: Any) -> None:
-    """Raise a TypeError for a merge of what is no iterable of parts, such as a table or a row."""
-    if isinstance(parts, ScoreCounts):
-        raise TypeError("parts must be an iterable of score counts; got a single one.")
+    """Raise a TypeError for a merge of what is no iterable of parts, such as a table."""
     if isinstance(parts, Mapping):
         wrong = [name for name in parts if not isinstance(name, str) or not name]
         if wrong:
@@ -1077,38 +1095,42 @@ def _check_iterable(parts: Any) -> None:
                 f"{_words.described(wrong[0])}."
             )
         return
-    if isinstance(parts, str | bytes | os.PathLike) or not isinstance(parts, Iterable):
+    is_table = hasattr(parts, "columns") or hasattr(parts, "column_names")
+    is_single = isinstance(parts, ScoreCounts | str | bytes | os.PathLike)
+    if is_table or is_single or not isinstance(parts, Iterable):
+        mend = " Pass the column of score counts, such as table['counts']." if is_table else ""
+        got = type(parts).__name__ if is_table else _words.described(parts)
         raise TypeError(
-            "parts must be an iterable of score counts or paths, such as a list; got "
-            f"{_words.described(parts)}."
-        )
-    is_series = hasattr(parts, "iloc") and not hasattr(parts, "columns")
-    is_row = is_series and len({isinstance(part, ScoreCounts) for part in parts}) > 1
-    if is_row or hasattr(parts, "columns") or hasattr(parts, "column_names"):
-        raise TypeError(
-            "parts must be an iterable of score counts; got a "
-            f"{'row of a table' if is_row else type(parts).__name__}. Pass the column of score "
-            "counts, such as table['counts']."
+            f"parts must be an iterable of score counts or paths, such as a list; got {got}.{mend}"
         )
 
 
-def _parts_of(parts: Any, limits: Limits) -> Iterator[Part]:
+def _parts_of(parts: Any, limits: Limits, invalid: dict[str, str] | None) -> Iterator[Part]:
+    """Yield the parts of a merge; `invalid` gets the reasons to leave files out, None raises."""
     named = parts.items() if isinstance(parts, Mapping) else ((None, part) for part in parts)
     n_kept = 0
     for number, (name, part) in enumerate(named):
         if isinstance(part, ScoreCounts):
             yield Part(name or f"part {number}", part._state)  # noqa: SLF001
-        elif not isinstance(part, str | os.PathLike):
+            continue
+        if not isinstance(part, str | os.PathLike):
             raise _wrong_part(part)
-        else:
-            name = name or repr(os.fspath(part))
-            if n_kept <= _MOST_KEPT and os.path.getsize(part) <= _SMALL_FILE:
+        name, state = name or repr(os.fspath(part)), None
+        try:
+            is_small = n_kept <= _MOST_KEPT and os.path.getsize(part) <= _SMALL_FILE
+            if is_small or invalid is not None:  # which files are invalid is known before adding
                 state = _state_in(part, limits)
-                n_kept += state.n_cells
-                yield Part(name, state)
-            else:
-                load = functools.partial(_state_in, part, limits)
-                yield Part(name, None, load, read_sources(part))
+            sources = read_sources(part) if state is None else state.sources
+        except (ValueError, OSError) as error:
+            if invalid is None:
+                raise
+            invalid[name] = str(error)
+            continue
+        if state is not None and is_small:
+            n_kept += state.n_cells
+            yield Part(name, state)
+        else:
+            yield Part(name, None, functools.partial(_state_in, part, limits), sources)
 
 
 def _wrong_part(part: Any) -> TypeError:
@@ -1148,7 +1170,7 @@ def select_groups(
         mark = min(at_least, state.disclosure.min_count or at_least)
         state = state.with_disclosure(min_count=mark)
     if state.labels is not None:
-        state = reducing.with_groups(state, reducing.positions_of(numbers, len(counts)))
+        state = reducing.with_groups(state, np.asarray(numbers, np.intp))
     return counts._with(state)  # noqa: SLF001
 
 

@@ -6,10 +6,11 @@ import dataclasses
 import enum
 import functools
 import hashlib
+import hmac
 import math
 import re
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -65,7 +66,7 @@ class Source(NamedTuple):
     metadata : tuple of (str, str)
         Further facts, sorted by key.
     identifier : str
-        32 random hexadecimal digits.
+        32 hexadecimal digits: random, or a keyed hash of the counts (``with_source(secret=)``).
     """
 
     name: str | None = None
@@ -106,6 +107,8 @@ def new_source(
     model: Any = None,
     period: Any = None,
     metadata: Mapping[str, str] | None = None,
+    secret: bytes | None = None,
+    digest: Callable[[], bytes] = bytes,
 ) -> Source:
     """Check `ScoreCounts.with_source`'s arguments, and return a source."""
     for argument, value in {"name": name, "model": model, "period": period}.items():
@@ -118,7 +121,16 @@ def new_source(
         if not all(isinstance(text, str) for text in pair):
             raise TypeError(f"metadata must map text to text; got {described(pair)}.")
         _input.check_text(pair, "metadata")
-    return Source(name, model, period, pairs, secrets.token_hex(16))
+    identifier = secrets.token_hex(16)
+    if secret is not None:
+        if not isinstance(secret, bytes) or len(secret) < 16:
+            raise TypeError(
+                "secret must be at least 16 random bytes that only the sender knows, such as "
+                "secrets.token_bytes(32)."
+            )
+        content = digest() + repr((name, model, period)).encode()
+        identifier = hmac.new(secret, content, hashlib.sha256).hexdigest()[:32]
+    return Source(name, model, period, pairs, identifier)
 
 
 def in_order(sources: Iterable[Source]) -> tuple[Source, ...]:
@@ -246,7 +258,7 @@ class State(_Facts):
     @property
     def has_exact_aucs(self) -> bool:
         """Whether group AUCs are exact; False for binned counts and their summaries."""
-        return self.ranges is None and (self.summary is None or self.summary.lowest is None)
+        return self.ranges is None and (self.summary is None or not self.summary.has_limits)
 
     @functools.cached_property
     def concordance(self) -> Concordance:
@@ -272,7 +284,7 @@ class State(_Facts):
     def own_moments(self) -> OwnMoments:
         """Sums by group that determine the variance of the group's AUC."""
         if self.summary is not None:
-            return self.summary.sums.moments
+            return OwnMoments(*self.summary.moments[0])
         # The sums among all rows come with the sums within groups.
         among_all = vars(self).get("_sums")
         sums = among_all or placement_sums(self.cells, n_jobs=self.n_jobs)
@@ -336,7 +348,7 @@ class State(_Facts):
         sha256 = hashlib.sha256(self.disclosure.level.encode())
         for array in self.arrays if self.labels is None else [*self.arrays, self.labels]:
             if array.dtype.kind == "O":  # labels, and integers of more than 64 bits
-                text = "\0".join(map(_text_of_label, array.tolist()))
+                text = "\0".join(map(_text_of_label, array.ravel().tolist()))
                 sha256.update(text.encode("utf-8", "surrogatepass"))
             else:
                 sha256.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
@@ -487,7 +499,7 @@ def checked(state: State, name: str) -> State:
         wrong = _wrong_summary(content)
     else:
         wrong = _wrong_cells(content)
-        wrong = wrong or _wrong_ranges(content.scores, state.ranges, state.disclosure.bins)
+        wrong = wrong or wrong_ranges(content.scores, state.ranges, state.disclosure.bins)
     if labels is not None and not _input.are_sorted_labels(labels):
         wrong = wrong or "its labels are not in order"
     wrong = wrong or _wrong_facts(state)
@@ -514,8 +526,8 @@ def _at(is_wrong: NDArray[np.bool_], scores: NDArray[np.float64]) -> str:
     return f", at cell {cell} with the score {scores[cell]:.17g}"
 
 
-def _wrong_ranges(
-    scores: NDArray[np.float64], ranges: Ranges | None, bins: Bins | None
+def wrong_ranges(
+    scores: NDArray[np.float64], ranges: Ranges | None, bins: Bins | None = None
 ) -> str | None:
     """Return why these ranges are invalid for cells with these scores; None for valid ranges."""
     if ranges is None:

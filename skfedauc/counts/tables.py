@@ -32,14 +32,17 @@ from skfedauc.counts.files import (
     default_names,
     names_of_columns,
     stacked,
+    values_of,
 )
 from skfedauc.counts.reducing import reduced
-from skfedauc.counts.state import State, added, check_weight_sums, state_of_rows
+from skfedauc.counts.state import State, added, check_weight_sums, state_of_rows, wrong_ranges
 
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
     import pandas as pd
 
+# Arguments of `from_predictions`, and which of the columns each is
+_ARGUMENTS = {"y_true": "label", "y_score": "score", "groups": "group", "sample_weight": "weight"}
 # Range of valid weights, so that sums of their squares neither overflow nor underflow
 _SMALLEST, _LARGEST = 1e-100, 1e100
 
@@ -83,8 +86,9 @@ def state_of_table(group: Any, counts: Mapping[str, Any], columns: Mapping[str, 
     weights, ranges = stacked(found, WEIGHT_COLUMNS), stacked(found, RANGE_COLUMNS)
     if weights is not None:
         check_weight_sums(weights, negatives, positives)
-    if ranges is not None:
-        _check_ranges(ranges[0], ranges[1], scores)
+    wrong = wrong_ranges(scores, ranges)
+    if wrong is not None:
+        raise ValueError(f"score must be from score_low to score_high: {wrong}.")
     codes: NDArray[np.intp] | None = None
     labels: NDArray[Any] | None = None
     names: tuple[str, ...] = ()
@@ -118,42 +122,25 @@ def _all_or_none(columns: Mapping[str, Any], names: Sequence[str]) -> dict[str, 
     return given
 
 
-def _check_ranges(low: Any, high: Any, scores: NDArray[np.float64]) -> None:
-    """Raise a ValueError for scores outside their ranges."""
-    is_wrong = (low > scores) | (scores > high)
-    if is_wrong.any():
-        place = int(np.argmax(is_wrong))
-        raise ValueError(
-            f"score must be from score_low to score_high; got {scores[place]:.17g} with the range "
-            f"from {low[place]:.17g} to {high[place]:.17g} in row {place}."
-        )
-
-
 def table_of(state: State) -> pd.DataFrame:
     """Return the table of counts that `state_of_table` reads."""
     import pandas as pd
 
-    cells, labels, ranges = state.cells, state.labels, state.ranges
-    _, scores, negatives, positives, weights = cells
-    # 32-bit unsigned integers would wrap around silently when users add or subtract columns.
+    # Unsigned integers would wrap around silently when users add or subtract columns.
     counts = {
-        "score": scores,
-        **({} if ranges is None else dict(zip(RANGE_COLUMNS, ranges, strict=True))),
-        "n_negatives": negatives.astype(np.int64),
-        "n_positives": positives.astype(np.int64),
+        name: array.astype(np.int64) if array.dtype.kind == "u" else array
+        for name, array in values_of(state)[1].items()
     }
-    if weights is not None:
-        counts |= dict(zip(WEIGHT_COLUMNS, weights, strict=True))
     group_columns: dict[str, NDArray[Any]] = {}
-    if labels is not None:
-        columns = _input.columns_of_labels(labels)
+    if state.labels is not None:
+        columns = _input.columns_of_labels(state.labels)
         # `state_of_table` reads columns with the names of ranges as ranges.
         taken = [*counts, *RANGE_COLUMNS]
-        names = names_of_columns(state.group_names, len(columns), labels.size, taken)
-        if labels.size == 0:
-            columns = [labels] * len(names)
-        of_cell = cells.groups
-        group_columns = dict(zip(names, (column[of_cell] for column in columns), strict=True))
+        names = names_of_columns(state.group_names, len(columns), state.labels.size, taken)
+        if not state.labels.size:
+            columns = [state.labels] * len(names)
+        of_cell = state.cells.groups
+        group_columns = {name: of[of_cell] for name, of in zip(names, columns, strict=True)}
     return pd.DataFrame({**group_columns, **counts})
 
 
@@ -242,8 +229,7 @@ def naming_columns(columns: Columns) -> Iterator[None]:
 
 
 def _with_names(message: str, columns: Columns) -> str:
-    names = {"y_true": "label", "y_score": "score", "sample_weight": "weight", "groups": "group"}
-    for argument, name in names.items():
+    for argument, name in _ARGUMENTS.items():
         named = columns.by_argument.get(name, [])
         if named:
             found = f"column{'s' * (len(named) > 1)} {_words.listed(named)}"
@@ -258,14 +244,13 @@ def _with_names(message: str, columns: Columns) -> str:
 def arguments_of(table: Any, columns: Columns, name: str = "the batch") -> dict[str, Any]:
     """Return the columns of a table in memory by argument of `from_predictions`."""
     frame = _as_frame(table)
-    found = {
-        "y_true": _input.column_named(frame, columns.label, "label", name),
-        "y_score": _input.column_named(frame, columns.score, "score", name),
-    }
-    if columns.group is not None:
-        found["groups"] = _input.columns_of(frame, columns.by_argument["group"], "group", name)
-    if columns.weight is not None:
-        found["sample_weight"] = _input.column_named(frame, columns.weight, "weight", name)
+    found = {}
+    for argument, of in _ARGUMENTS.items():
+        named = columns.by_argument.get(of, [])
+        if argument == "groups" and named:
+            found[argument] = _input.columns_of(frame, named, of, name)
+        elif named:
+            found[argument] = _input.column_named(frame, named[0], of, name)
     return found
 
 
@@ -475,7 +460,7 @@ def count_in_table(
     by_class = np.stack([~rows.positive, rows.positive])
     weights = None
     if columns.weight is not None:
-        _check_weights(frame, columns.weight, found)
+        _check_weights(columns.weight, found)
         ends = [_array(found, name, np.float64)[kept] for name in ("smallest", "largest")]
         if any((end != 1.0).any() for end in ends):
             sums = [_array(found, name, np.float64)[kept] for name in ("total", "squares")]
@@ -518,34 +503,16 @@ def _refuse_other_than_numbers(frame: nw.LazyFrame[Any], columns: Columns) -> No
             check(first)
 
 
-def _check_weights(frame: nw.LazyFrame[Any], column: str, found: nw.DataFrame[Any]) -> None:
+def _check_weights(column: str, found: nw.DataFrame[Any]) -> None:
     """Raise an error for negative, missing, infinite and extreme weights."""
-    import narwhals.stable.v2 as nw
-
     n_rows, n_valid = (_array(found, name, np.int64) for name in ("n_rows", "n_valid"))
     is_zero = _array(found, "is_zero", np.int64) == 1
-    n_zero, n_invalid = int(n_rows[is_zero].sum()), int((n_rows - n_valid)[~is_zero].sum())
-    numbers: dict[float | None, int] = {0.0: n_zero}
-    has_valid = n_valid > 0
-    if has_valid.any():
-        smallest = float(_array(found, "smallest", np.float64)[has_valid].min())
-        largest = float(_array(found, "largest", np.float64)[has_valid].max())
-        numbers |= {smallest: 1}
-        numbers |= {largest: int(n_valid.sum()) - (smallest != largest)}
+    n_invalid = int((n_rows - n_valid)[~is_zero].sum())
     if n_invalid:
-        weight = _as_float(frame, column)
-        # NaN is larger than all numbers in some engines, and not comparable in others.
-        is_infinite = (weight < -sys.float_info.max) | ((0 - weight) < -sys.float_info.max)
-        is_negative = (weight < 0) & (weight >= -sys.float_info.max)
-        counted = frame.select(
-            infinite=nw.when(is_infinite).then(nw.lit(1)),
-            negative=nw.when(is_negative).then(nw.lit(1)),
-            null=nw.when(weight.is_null()).then(nw.lit(1)),
-        ).select(*(nw.col(name).count() for name in ("infinite", "negative", "null")))
-        only = counted.collect()
-        n_infinite, n_negative, n_null = (int(only[name][0]) for name in only.columns)
-        numbers |= {np.inf: n_infinite, -1.0: n_negative, None: n_null}
-        numbers |= {np.nan: n_invalid - n_infinite - n_negative - n_null}
-    known = {value: n for value, n in numbers.items() if n}
-    values = nw.new_series("weight", list(known), nw.Float64, backend=found.implementation)
-    _input.check_weights(nw.to_native(values), n_rows=np.array(list(known.values()), np.int64))
+        raise ValueError(
+            f"column {_words.shortened(column)} must hold finite weights of 0 or more; got "
+            f"{n_invalid:,} of {int(n_rows.sum()):,} that are missing, infinite or negative."
+        )
+    if (n_valid > 0).any():
+        ends = [_array(found, name, np.float64)[n_valid > 0] for name in ("smallest", "largest")]
+        _input.check_weights(np.array([ends[0].min(), ends[1].max()]))

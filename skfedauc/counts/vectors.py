@@ -210,40 +210,34 @@ def _checked(vector: Any, grid: Grid, modulus: int | None) -> NDArray[np.int64]:
 
 def _whole(array: NDArray[Any], bits: int | None) -> NDArray[np.int64]:
     """Return entries as 64-bit integers; larger integers wrap around if there is a modulus."""
-    if array.dtype.kind in "ib":
-        return array.astype(np.int64)
-    if array.dtype.kind == "O" and all(
-        isinstance(number, int | np.integer) and not isinstance(number, bool) for number in array
-    ):
-        numbers = [int(number) for number in array]
-        if bits is None:  # clipped numbers stay invalid
-            return np.array([max(-1, min(number, 1 << 62)) for number in numbers], np.int64)
-        return np.array([number % (1 << bits) for number in numbers], np.uint64).view(np.int64)
-    if array.dtype.kind == "u":
-        if bits is None:
-            array = np.minimum(array, np.uint64(1 << 62))
-        return array.astype(np.uint64).view(np.int64)
-    if array.dtype.kind != "f":
+    kind = array.dtype.kind
+    if kind not in "biufO" or (kind == "O" and not all(map(_is_integer, array))):
         raise TypeError(
             f"vector must hold whole numbers; got an array of {array.dtype} such as "
             f"[{_words.all_shortened(array[:3].tolist())}]."
         )
-    with np.errstate(invalid="ignore"):
-        is_wrong = ~(np.isfinite(array) & (array == np.rint(array)))
-    if is_wrong.any():
-        first = int(is_wrong.argmax())
-        raise ValueError(
-            f"vector must hold whole numbers; {int(is_wrong.sum()):,} of {array.size:,} entries "
-            f"are not, and the first is vector[{first}] = {float(array[first])!r}. Clipping or "
-            "quantization, or the average in place of the sum, changes counts: choose settings "
-            "under which whole numbers are exact, and multiply an average by the number of sites."
-        )
-    if (np.abs(array) >= 2.0**53).any():
-        raise ValueError(
-            f"vector has floats up to {float(np.abs(array).max()):.3g}; whole numbers from 2**53 "
-            "on are rounded. Pass the sum as integers."
-        )
-    return array.astype(np.int64)
+    if kind == "f":
+        with np.errstate(invalid="ignore"):
+            is_wrong = ~(np.abs(array) < 2.0**53) | (array != np.rint(array))
+        if is_wrong.any():
+            first = int(is_wrong.argmax())
+            raise ValueError(
+                f"vector must hold whole numbers below 2**53; {int(is_wrong.sum()):,} of "
+                f"{array.size:,} entries are not, and the first is vector[{first}] = "
+                f"{float(array[first])!r}. Clipping or quantization, or the average in place of "
+                "the sum, changes counts: choose settings under which whole numbers are exact, and "
+                "multiply an average by the number of sites."
+            )
+    if kind in "bif":
+        return array.astype(np.int64)
+    numbers = array.astype(object)
+    if bits is None:  # clipped numbers stay invalid
+        return np.asarray(np.clip(numbers, -1, 1 << 62), np.int64)
+    return np.asarray(numbers % (1 << bits), np.uint64).view(np.int64)
+
+
+def _is_integer(number: Any) -> bool:
+    return isinstance(number, int | np.integer) and not isinstance(number, bool)
 
 
 def _bits_of(modulus: Any) -> int | None:

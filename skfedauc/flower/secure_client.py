@@ -117,29 +117,24 @@ def masks_of(
     return [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
 
 
-@functools.cache
-def client_module() -> ModuleType:
-    """Return a copy of Flower's module with the client mod of SecAgg+."""
-    return _copied("client.mod.secure_aggregation", "secaggplus_mod")
+# Flower's modules with the client mod and with the workflow of SecAgg+
+CLIENT_MOD = "flwr.client.mod.secure_aggregation.secaggplus_mod"
+WORKFLOW = "flwr.server.workflow.secure_aggregation.secaggplus_workflow"
 
 
 @functools.cache
-def server_module() -> ModuleType:
-    """Return a copy of Flower's module with the workflow of SecAgg+."""
-    return _copied("server.workflow.secure_aggregation", "secaggplus_workflow")
-
-
-def _copied(package: str, name: str) -> ModuleType:
-    flwr(package)
-    spec = importlib.util.find_spec(f"flwr.{package}.{name}")
+def copied(name: str) -> ModuleType:
+    """Return a copy of a module of Flower, in which `masks_of` makes the masks."""
+    flwr("common")  # raise the error for a missing package
+    spec = importlib.util.find_spec(name)
     if spec is None or spec.loader is None:
-        raise ImportError(f"this version of Flower has no module flwr.{package}.{name}.")
+        raise ImportError(f"this version of Flower has no module {name}.")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     if not hasattr(module, "pseudo_rand_gen"):
         raise ImportError(
-            f"this version of Flower has no flwr.{package}.{name}.pseudo_rand_gen, so its masks "
-            "cannot be replaced. Install flwr 1.41."
+            f"this version of Flower has no {name}.pseudo_rand_gen, so its masks cannot be "
+            "replaced. Install flwr 1.41."
         )
     vars(module)["pseudo_rand_gen"] = masks_of
     return module
@@ -277,7 +272,7 @@ def secure_reply(
             return [vector], 1, {}
 
     _check_lists(message, records)
-    mod = client_module().secaggplus_mod
+    mod = copied(CLIENT_MOD).secaggplus_mod
     app = flwr("clientapp").ClientApp(client_fn=lambda context: Site().to_client(), mods=[mod])
     return app(message, context)
 

@@ -15,7 +15,7 @@ from skfedauc import _input, _words
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.vectors import Grid
 from skfedauc.flower.aggregator import flwr
-from skfedauc.flower.secure_client import FEWEST_CLIENTS, GRID, MODULUS, Settings, server_module
+from skfedauc.flower.secure_client import FEWEST_CLIENTS, GRID, MODULUS, WORKFLOW, Settings, copied
 
 if TYPE_CHECKING:
     from flwr.app import ArrayRecord, Context, Message
@@ -224,7 +224,7 @@ class _Round:
         number = app.ConfigRecord({constants.Key.CURRENT_ROUND: 1})
         state.state[constants.MAIN_CONFIGS_RECORD] = number
         state.state[constants.MAIN_PARAMS_RECORD] = app.ArrayRecord()
-        workflow = server_module().SecAggPlusWorkflow(
+        workflow = copied(WORKFLOW).SecAggPlusWorkflow(
             settings.num_shares,
             settings.threshold,
             max_weight=1.0,

@@ -42,8 +42,7 @@ Curves and calibration:
 * `measures.py`: measures of curves: partial areas, sensitivity, specificity, average precision;
 * `calibration.py`: calibration of probabilities: mean scores, slopes and bins.
 
-Plans: `power.py` (critical differences, power of tests and width of intervals for given numbers of
-rows); `skfedauc/planning.py` finds the number of rows.
+Plans: `skfedauc/planning.py` (critical differences, and rows for a power or a width).
 
 References, which docstrings name by author and year:
 

@@ -9,18 +9,16 @@ has four parts, one for each class and cross AUC, and the variance sums the squa
 
 from __future__ import annotations
 
-import dataclasses
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from skfedauc._kernel import Cells, ranks_in_groups
 from skfedauc.clusters import ClusterCounts
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.moments import ClassRows, Floats, ratio
 from skfedauc.counts.score_counts import extremes_of, sums_among_all, view_of, with_weights_over
-from skfedauc.inference.effects import Rows, Units, cluster_effects, placements, satterthwaite
+from skfedauc.inference.effects import Rows, cluster_effects, placements, satterthwaite
 from skfedauc.inference.quantiles import t_quantile
 from skfedauc.inference.variances import bounded, moments_of_all_rows, rows_of, strata_of
 from skfedauc.pairs import Ranks, ranks_among_all
@@ -238,28 +236,26 @@ def _errors_of_clusters(own: ClusterCounts, others: ClusterCounts) -> tuple[Floa
     if own.n_groups * n_cells > _MOST_VISITS:
         return error, freedom
     for g in range(own.n_groups):
-        masks = ((first.codes == g) == first.positive), ((second.codes == g) != second.positive)
-        if not all(kept.any() for kept in masks):
-            continue
-        (one, of_one), (two, of_two) = map(_effects_on_auc, (first, second), masks)
-        if not (of_one.has_two.all() and of_two.has_two.all()):
+        # Each cross AUC is that of one of two groups of rows.
+        kept = (first.codes == g) == first.positive, (second.codes == g) != second.positive
+        columns = (
+            (of.positive[rows], of.scores[0, rows], of.weights[rows], np.full(rows.sum(), i))
+            for i, (of, rows) in enumerate(zip((first, second), kept, strict=True))
+        )
+        positive, scores, weights, codes = map(np.concatenate, zip(*columns, strict=True))
+        assert first.clusters is not None
+        assert second.clusters is not None
+        clusters = np.append(first.clusters[kept[0]], second.clusters[kept[1]])
+        split = Rows(positive, scores[None], weights, codes, 2, clusters)
+        (of_classes,), units = cluster_effects(split, placements(split)[0])
+        if not units.has_two.all():
             continue
         # The second cross AUC has a negative sign.
-        effects = np.bincount(of_one.cluster, one.sum(axis=0), own.n_clusters)
-        effects -= np.bincount(of_two.cluster, two.sum(axis=0), own.n_clusters)
+        effects = units.by_cluster(np.where(units.group == 0, 1.0, -1.0) * of_classes.sum(axis=0))
         error[g] = np.sqrt((effects**2).sum())
-        n_effective = 1.0 / np.append((of_one.share**2).sum(axis=1), (of_two.share**2).sum(axis=1))
+        n_effective = 1.0 / units.by_group(units.share**2).T.ravel()
         of_parts = satterthwaite(1.0 / n_effective, np.maximum(n_effective - 1.0, 1.0))
-        in_group = np.bincount(of_one.cluster, of_one.share[1], own.n_clusters)
-        in_group += np.bincount(of_two.cluster, of_two.share[0], own.n_clusters)
+        in_group = units.by_cluster(np.where(units.group == 0, units.share[1], units.share[0]))
         of_group = 1.0 / ((in_group / 2.0) ** 2).sum() - 1.0
         freedom[g] = max(min(float(of_parts), float(of_group)), 1.0)
     return error, freedom
-
-
-def _effects_on_auc(rows: Rows, kept: NDArray[np.bool_]) -> tuple[Floats, Units]:
-    """Return the cluster effects on some rows' AUC, by class, and their units."""
-    two = dataclasses.replace(rows, codes=np.where(kept, 0, 1), n_groups=2)
-    one_group = two.of_groups(np.arange(2) == 0)
-    (effects,), units = cluster_effects(one_group, placements(one_group)[0])
-    return effects, units

@@ -236,10 +236,10 @@ class Variances:
 
 
 def numbered(*columns: NDArray[Any]) -> Numbers:
-    """Number the elements of 64-bit columns; elements that are equal in all columns share one."""
+    """Number the elements of columns; elements that are equal in all columns share a number."""
     import pandas as pd
 
-    bits = [np.ascontiguousarray(column).view(np.uint64) for column in columns]
+    bits = [np.ascontiguousarray(column, np.float64).view(np.uint64) for column in columns]
     key = np.zeros_like(bits[0])
     for column in bits:
         key = (key ^ column) * np.uint64(0x9E3779B97F4A7C15)

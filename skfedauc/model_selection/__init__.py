@@ -5,13 +5,19 @@ from skfedauc.model_selection.candidates import (
     SelectWithinGap,
     compare_candidates,
 )
-from skfedauc.model_selection.cross_validation import cross_validate_group_auc
+from skfedauc.model_selection.cross_validation import (
+    FoldEffect,
+    GroupAUCCrossValidation,
+    cross_validate_group_auc,
+)
 from skfedauc.model_selection.splitter import (
     RepeatedWithinGroupStratifiedKFold,
     WithinGroupStratifiedKFold,
 )
 
 __all__ = [
+    "FoldEffect",
+    "GroupAUCCrossValidation",
     "RepeatedWithinGroupStratifiedKFold",
     "SelectSimplest",
     "SelectWithinGap",

@@ -360,22 +360,13 @@ class SelectWithinGap(_RefitRule):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> import pandas as pd
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> from sklearn.model_selection import GridSearchCV
-    >>> from skfedauc import SelectWithinGap, group_auc_scoring
-    >>> rng = np.random.default_rng(0)
-    >>> X = pd.DataFrame({"dose": rng.normal(size=400), "site": [1, 2] * 200})
-    >>> y = X["dose"] + rng.normal(size=400) > 0
-    >>> search = GridSearchCV(
-    ...     LogisticRegression(),
-    ...     {"C": [0.001, 1.0]},
-    ...     scoring=group_auc_scoring(["pooled", "neg_difference"], groups="site"),
-    ...     refit=SelectWithinGap("pooled", gap="difference", at_most=0.2),
-    ... ).fit(X, y)
-    >>> search.refit
-    SelectWithinGap('pooled', gap='difference', at_most=0.2)
+    >>> from skfedauc import SelectWithinGap
+    >>> rule = SelectWithinGap("pooled", gap="difference", at_most=0.1)
+    >>> rule({"mean_test_pooled": [0.9, 0.8], "mean_test_neg_difference": [-0.2, -0.05]})
+    1
+
+    In a search: ``GridSearchCV(model, grid, scoring=group_auc_scoring(["pooled",
+    "neg_difference"], groups="site"), refit=rule)``.
     """
 
     _: KW_ONLY

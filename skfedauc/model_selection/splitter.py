@@ -124,15 +124,7 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
         random_state: Any = None,
         missing: _input.Missing = "raise",
     ) -> None:
-        if _input.is_series(groups):
-            _input.check_unique_index(groups, "groups")
-        elif groups is not None and not _input.is_column_names(groups):
-            raise TypeError(
-                "groups must be the name of a column of X, a list of names, a pandas Series with "
-                "the index of X, or None for the groups that are passed to split; got "
-                f"{_input.kind_in_words(groups)}. To group by several Series, add them to "
-                "X as columns and pass the list of column names."
-            )
+        _input.check_source_of_groups(groups, "the groups that are passed to split")
         shuffle = _input.check_flag(shuffle, "shuffle")
         if random_state is not None and not shuffle:
             raise ValueError(

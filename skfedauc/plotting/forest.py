@@ -257,7 +257,8 @@ class RankingDisplay(ReportDisplay):
     def __post_init__(self) -> None:
         super().__post_init__()
         _input.check_option("kind", self.kind, ("auc", "rank"))
-        self.table = self.report.ranking(confidence_level=self.confidence_level)
+        table = self.report.ranking(confidence_level=self.confidence_level)
+        self.table = by_number(self.report.counts, table)
 
     def _plot(self, ax: Axes | None) -> None:
         is_auc = self.kind == "auc"

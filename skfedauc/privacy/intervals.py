@@ -158,7 +158,7 @@ class NoisyPairs:
             once,
             once * np.maximum((self.positives + self.negatives) / 2.0 - 1.0, 0.0),
         )
-        of_sampling = np.abs(spread.limits(deviate)[end] - auc)
+        of_sampling = np.abs(spread.limit(end, deviate) - auc)
         # Fieller's limits: (1 - sums) A^2 - 2 (auc - products) A + (auc^2 - squares) = 0
         squares, products, sums = (deviate**2 * part for part in self._noise)
         first, half, last = 1.0 - sums, self.auc - products, self.auc**2 - squares

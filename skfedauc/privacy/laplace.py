@@ -1,17 +1,7 @@
-"""Discrete Laplace noise from OpenDP.
+"""Discrete Laplace noise from OpenDP, with the distribution in the notes of `PrivateCounts`.
 
-The discrete Laplace, or two-sided geometric, distribution [2]_ with the scale s has the
-probabilities ``(1 - a) / (1 + a) * a**abs(x)`` at the integers x, with ``a = exp(-1 / s)``. A
-person with at most k rows changes the numbers of rows in disjoint categories by at most k in total,
-so that independent noise of the scale ``k / epsilon`` gives epsilon-differential privacy [1]_.
-
-References
-----------
-.. [1] Dwork, C., McSherry, F., Nissim, K. and Smith, A. (2006). Calibrating noise to sensitivity in
-   private data analysis. Theory of Cryptography Conference.
-   https://doi.org/10.1007/11681878_14
-.. [2] Ghosh, A., Roughgarden, T. and Sundararajan, M. (2012). Universally utility-maximizing
-   privacy mechanisms. SIAM Journal on Computing 41(6). https://doi.org/10.1137/09076828X
+A person with at most k rows changes the numbers of rows in disjoint categories by at most k in
+total, so that independent noise of the scale ``k / epsilon`` gives epsilon-differential privacy.
 """
 
 from __future__ import annotations

@@ -69,10 +69,10 @@ class PrivateCounts(Immutable):
     otherwise the epsilons of the person's sites add up. So do the epsilons of several releases of
     the same rows, of which the package keeps no record: draw once, and send the same file again.
 
-    The noise of each count has ``P(x) = (1 - a) / (1 + a) * a**abs(x)`` with
-    ``a = exp(-epsilon / rows_per_person)`` [2]_, and the variance ``2 a / (1 - a)**2``: 7.8 at
-    epsilon 0.5, 1.8 at 1, and 0.014 at 5. Counts can be negative, and stay so: setting them to 0
-    would add rows to empty bins, and move the AUC towards 1/2.
+    The noise of each count is discrete Laplace, or two-sided geometric [2]_, with ``P(x) = (1 - a)
+    / (1 + a) * a**abs(x)`` for ``a = exp(-epsilon / rows_per_person)``, and the variance
+    ``2 a / (1 - a)**2``: 7.8 at epsilon 0.5, 1.8 at 1, and 0.014 at 5. Counts can be negative, and
+    stay so: setting them to 0 would add rows to empty bins, and move the AUC towards 1/2.
 
     References
     ----------
@@ -236,9 +236,7 @@ class PrivateCounts(Immutable):
         >>> PrivateCounts.merge([private, bern]).exact_groups
         ('bern',)
         """
-        if isinstance(parts, PrivateCounts | ScoreCounts | str | os.PathLike) or not isinstance(
-            parts, Iterable
-        ):
+        if isinstance(parts, str) or not isinstance(parts, Iterable):
             raise TypeError(
                 "parts must be an iterable of PrivateCounts, ScoreCounts or paths, such as a list; "
                 f"got {_words.described(parts)}."

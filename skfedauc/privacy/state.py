@@ -31,8 +31,6 @@ _MOST = 1 << 62
 _MOST_NOISE = 50.0
 _VERSION = 1
 _COLUMNS = ("group", "bin", "n_negatives", "n_positives")
-# Rows of a row group
-_GROUP_ROWS = 1 << 20
 
 
 class Release(NamedTuple):
@@ -161,7 +159,7 @@ def content_of(state: State) -> bytes:
     columns = [pa.array(array.reshape(-1)) for array in arrays]
     table = pa.Table.from_arrays(columns, schema=schema)
     metadata = {parquet.KEY: json.dumps(facts)}
-    return parquet.written(schema, lambda: [table], metadata, _GROUP_ROWS, use_dictionary=False)
+    return parquet.written(table, metadata, use_dictionary=False)
 
 
 def read_content(data: Any, name: str) -> State:

@@ -36,7 +36,7 @@ from skfedauc.pairs import GroupPairs
 from skfedauc.report.estimates import GroupEstimates
 from skfedauc.report.groups import listed, number_of_group, order_of
 from skfedauc.report.intervals import Bounds, certain_range, group_bounds, statistic_bounds
-from skfedauc.report.statistics import AVERAGES, bias_aucs, shares
+from skfedauc.report.statistics import AVERAGES, shares
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,7 +54,6 @@ def comparison_table(
     confidence_level = check_confidence_level(confidence_level)
     counts, extremes = estimates.pairs.counts, estimates.variances_at_extremes
     n_groups, order = len(labels), order_of(counts)
-    order = np.arange(n_groups) if order is None else order
     if isinstance(reference, str) and reference == "rest":
         return listed(
             counts, _comparison_table(compare_with_rest(extremes, confidence_level), labels)
@@ -249,20 +248,17 @@ class Agreement:
         A row for each average. `value` is the average, and `difference` is the pooled AUC minus the
         average, with the limits `ci_low` and `ci_high` of its 90 % interval. `bound` is a certain
         upper bound of the absolute difference (for "positives" and "negatives" only).
-        `equivalent_to_pooled` is "yes" if the 90 % interval is within `delta` of 0, and "no" if the
-        99 % interval lies entirely beyond `delta`. Otherwise, `equivalent_to_pooled` is "cannot
-        tell".
+        `equivalent_to_pooled` is "yes", "no" or "cannot tell".
     scores : pandas.DataFrame
-        A row for negatives and a row for positives. The columns hold the largest and the mean
-        Kolmogorov distance between the scores of a group and all groups (weighted by rows), and
-        the approximate mean distance under the null hypothesis. Further columns hold the statistic
-        and the p value of the Anderson-Darling test that all groups have the same score
-        distribution (NaN with sample weights).
+        A row for negatives and a row for positives: the largest and the mean Kolmogorov distance
+        between the scores of a group and all groups (weighted by rows), the approximate mean
+        distance under the null hypothesis, and the statistic and the p value of the
+        Anderson-Darling test (NaN with sample weights).
     case : str
         "identical", "same_negatives", "same_positives" or "different" distributions, or
         "cannot tell".
     delta : float
-        Equivalence margin: the largest difference of two AUCs that count as equivalent.
+        The equivalence margin.
     """
 
     verdict: str
@@ -419,29 +415,7 @@ def _verdict(
     return f"{told} The scores of {_words.enumerated(differing)} differ between groups."
 
 
-Floats = NDArray[np.float64]
-
-
 # A group's rows and the rows of other groups ------------------------------------------------------
-
-
-def bias_table(pairs: GroupPairs, index: pd.Index) -> pd.DataFrame:
-    """Return the table of `GroupAUC.bias_by_group`."""
-    import pandas as pd
-
-    pairs.check_has_scores("bias_by_group")
-    bias = bias_aucs(pairs)
-    return pd.DataFrame(
-        {
-            "auc": pairs.auc,
-            "bpsn_auc": bias.bpsn,
-            "bnsp_auc": bias.bnsp,
-            "xauc_disparity": bias.bnsp - bias.bpsn,
-            "positive_aeg": bias.positive_aeg,
-            "negative_aeg": bias.negative_aeg,
-        },
-        index=index,
-    )
 
 
 def abroca_table(pairs: GroupPairs, index: pd.Index, reference: Any) -> pd.DataFrame:
@@ -450,10 +424,10 @@ def abroca_table(pairs: GroupPairs, index: pd.Index, reference: Any) -> pd.DataF
 
     counts = pairs.counts_for("abroca")
     pairs.check_has_scores("abroca")
-    groups, reference_group = np.arange(len(counts)), None
+    groups, reference_group = order_of(counts), None
     if not (isinstance(reference, str) and reference == "rest"):
         reference_group = number_of_group(reference, counts)
-        groups = np.delete(groups, reference_group)
+        groups = groups[groups != reference_group]
     curves = GroupCurves.of(counts)
     return pd.DataFrame(
         [_abroca(pairs, curves, int(g), reference_group) for g in groups],

@@ -28,7 +28,6 @@ from skfedauc.report.comparisons import (
     Agreement,
     abroca_table,
     agreement_with_pooled,
-    bias_table,
     comparison_table,
     difference_test,
     margin_test,
@@ -47,7 +46,7 @@ from skfedauc.report.groups import (
 from skfedauc.report.intervals import (
     bounds_table,
     cover_withheld,
-    group_bounds_table,
+    group_bounds,
     group_intervals,
     statistic_intervals,
 )
@@ -58,6 +57,7 @@ from skfedauc.report.statistics import (
     all_statistics,
     average,
     average_weights,
+    bias_aucs,
     decomposition,
     statistic_of,
 )
@@ -491,12 +491,16 @@ class GroupAUC:
         a        1.0  1.0   1.0
         b        0.5  0.0   1.0
         """
+        import pandas as pd
+
         _input.check_option("of", of, ("groups", "statistics"))
         withheld = _input.check_flag(withheld, "withheld")
         if of == "groups":
             if withheld:
                 raise ValueError("withheld=True needs of='statistics'; got of='groups'.")
-            return group_bounds_table(self._estimates, self._index())
+            low, high = group_bounds(self._estimates)
+            columns = {"value": self._estimates.by_group, "low": low, "high": high}
+            return listed(self.counts, pd.DataFrame(columns, index=self._index()))
         self._report_groups()
         table = bounds_table(self._estimates)
         return cover_withheld(table, self._of_auc("withheld=True")) if withheld else table
@@ -604,7 +608,11 @@ class GroupAUC:
         a      1.0       0.0       1.0             1.0
         b      1.0       1.0       0.0            -1.0
         """
-        return listed(self.counts, bias_table(self._of_auc("bias_by_group").pairs, self._index()))
+        import pandas as pd
+
+        pairs = self._of_auc("bias_by_group").pairs
+        pairs.check_has_scores("bias_by_group")
+        return listed(self.counts, pd.DataFrame(bias_aucs(pairs), index=self._index()))
 
     def abroca(self, reference: Any = "rest") -> pd.DataFrame:
         """Return the area between each group's ROC curve and a reference curve (ABROCA [1]_).
@@ -945,7 +953,7 @@ class GroupAUC:
         if estimates.policy.undefined == "raise":
             # Otherwise, `note` gives the reason without a warning.
             self._report_groups()
-        return ranking_table(estimates, self._index(), confidence_level)
+        return listed(self.counts, ranking_table(estimates, self._index(), confidence_level))
 
     # Standard deviation of the true AUCs -------------------------------------------------
 

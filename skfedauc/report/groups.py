@@ -49,24 +49,22 @@ def number_of_group(label: Any, counts: ScoreCounts) -> int:
 
 def listed(counts: ScoreCounts, table: pd.DataFrame) -> pd.DataFrame:
     """Return a table with the groups of counts in the order of their categories."""
-    order = order_of(counts)
-    return table if order is None else table.iloc[order]
+    return table.take(order_of(counts))
 
 
 def by_number(counts: ScoreCounts, table: pd.DataFrame) -> pd.DataFrame:
     """Return a listed table with the groups in the order of the counts."""
-    order = order_of(counts)
-    return table if order is None else table.iloc[np.argsort(order)]
+    return table.take(np.argsort(order_of(counts)))
 
 
-def order_of(counts: ScoreCounts) -> NDArray[np.intp] | None:
-    """Return group numbers in the order of the categories, or None without an order."""
-    orders, groups = view_of(counts).orders, counts.groups
+def order_of(counts: ScoreCounts) -> NDArray[np.intp]:
+    """Return group numbers in the order of the categories; in their own without an order."""
+    orders, groups, numbers = view_of(counts).orders, counts.groups, np.arange(len(counts))
     if not any(orders) or not groups:
-        return None
+        return numbers
     columns = list(zip(*groups, strict=True)) if isinstance(groups[0], tuple) else [groups]
     if len(columns) != len(orders):
-        return None
+        return numbers
     keys = [_places(column, order) for column, order in zip(columns, orders, strict=True)]
     return np.lexsort(keys[::-1])
 

@@ -150,14 +150,6 @@ def bounds_table(estimates: GroupEstimates) -> pd.DataFrame:
     return table.astype(np.float64)
 
 
-def group_bounds_table(estimates: GroupEstimates, index: pd.Index) -> pd.DataFrame:
-    """Return the table of `GroupAUC.bounds` of the group AUCs."""
-    import pandas as pd
-
-    low, high = group_bounds(estimates)
-    return pd.DataFrame({"value": estimates.by_group, "low": low, "high": high}, index=index)
-
-
 # In words ----------------------------------------------------------------------------------------
 
 

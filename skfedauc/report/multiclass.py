@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from skfedauc import _input, _sklearn, _words
 from skfedauc.clusters import ClusterCounts
 from skfedauc.counts import MultiClass, MulticlassCounts, MulticlassRows
+from skfedauc.counts.multiclass import counts_of_classes
 from skfedauc.counts.score_counts import view_of
 from skfedauc.inference import intervals
 from skfedauc.inference.effects import ClassAverages, Comparison, Rows, near_one
@@ -183,7 +184,7 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
             missing=missing,
             clusters=clusters,
         )
-        report = cls(MulticlassCounts.of_rows(rows), undefined=undefined)
+        report = cls(counts_of_classes(rows), undefined=undefined)
         report._rows = rows
         return report
 

@@ -173,23 +173,22 @@ def cross_difference(estimates: GroupEstimates) -> float:
     return float(np.nanmax(gaps))
 
 
-class BiasAUCs(NamedTuple):
-    """Bias AUCs and equality gaps by group, NaN if undefined; see `GroupAUC.bias_by_group`."""
-
-    bpsn: NDArray[np.float64]
-    bnsp: NDArray[np.float64]
-    positive_aeg: NDArray[np.float64]
-    negative_aeg: NDArray[np.float64]
-
-
-def bias_aucs(pairs: GroupPairs) -> BiasAUCs:
-    """Compare the rows in each group with the rows in all other groups."""
+def bias_aucs(pairs: GroupPairs) -> dict[str, NDArray[np.float64]]:
+    """Compare the rows in each group with the rows in all other groups: columns of a table."""
     u2, of_all = pairs.over_others
     share = np.full(u2.shape, np.nan)
     np.divide(u2, of_all, out=share, where=of_all > 0)
     # Rounding of weights may give slightly more than 1.
     np.clip(share, 0.0, 1.0, out=share)
-    return BiasAUCs(1.0 - share[0, 1], share[1, 0], share[1, 1] - 0.5, share[0, 0] - 0.5)
+    bpsn, bnsp = 1.0 - share[0, 1], share[1, 0]
+    return {
+        "auc": pairs.auc,
+        "bpsn_auc": bpsn,
+        "bnsp_auc": bnsp,
+        "xauc_disparity": bnsp - bpsn,
+        "positive_aeg": share[1, 1] - 0.5,
+        "negative_aeg": share[0, 0] - 0.5,
+    }
 
 
 def bias_score(estimates: GroupEstimates) -> float:
@@ -197,7 +196,8 @@ def bias_score(estimates: GroupEstimates) -> float:
     check_determined("bias_score", estimates)
     auc, used = estimates.group_values
     bias = bias_aucs(estimates.pairs)
-    means = [_generalized_mean(values) for values in (auc[used], bias.bpsn, bias.bnsp)]
+    compared = (auc[used], bias["bpsn_auc"], bias["bnsp_auc"])
+    means = [_generalized_mean(values) for values in compared]
     if np.isnan(means).any():
         raise NotDefined(
             "the bias score needs a group with rows of both classes, and other groups with rows "
@@ -294,6 +294,20 @@ def determined_statistics(estimates: GroupEstimates) -> list[str]:
     has_scores = estimates.pairs.has_scores
     names = statistics_of(estimates.measure)
     return [name for name in names if has_scores or not STATISTICS[name].needs_scores]
+
+
+def across_groups(estimates: GroupEstimates) -> list[str]:
+    """Return why the pooled AUC is above or below the AUC of every group, if it is."""
+    is_exact = estimates.measure.is_auc and not estimates.pairs.is_binned
+    if not is_exact or "cross" not in determined_statistics(estimates):
+        return []
+    auc, used = estimates.group_values
+    pooled, cross = (estimates.value_of(STATISTICS[of].compute) for of in ("pooled", "cross"))
+    is_above, is_below = pooled > auc[used].max(), pooled < auc[used].min()
+    if not (is_above or is_below):
+        return []
+    why = f"because pairs across groups have an AUC of {cross:.3f}"
+    return [f"pooled is {'above' if is_above else 'below'} every group's, {why}"]
 
 
 def check_determined(name: str, estimates: GroupEstimates) -> None:

@@ -25,7 +25,7 @@ from skfedauc.report.intervals import (
     statistic_bounds,
     statistic_intervals,
 )
-from skfedauc.report.statistics import STATISTICS, determined_statistics
+from skfedauc.report.statistics import STATISTICS, across_groups, determined_statistics
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -126,7 +126,7 @@ def first_lines(estimates: GroupEstimates, index: pd.Index, left_out: str) -> Fi
     answers = list(_quality(quiet))
     _, used = quiet.group_values
     if used.sum() > 1:
-        answers += _across(quiet)
+        answers += across_groups(quiet)
     if used.any():
         answers += _worst(quiet, index)
     if used.sum() > 1:
@@ -204,20 +204,6 @@ def _quality(estimates: GroupEstimates) -> Iterator[str]:
             of_new = " (interval over new groups)" if is_new else ""
         told += _certain(estimates, name)
         yield f"{name} {_number(value)}{_in_parentheses(told)}: {words[name]}{of_new}"
-
-
-def _across(estimates: GroupEstimates) -> Iterator[str]:
-    """Yield why the pooled AUC is above or below the AUC of every group, if it is."""
-    is_exact = estimates.measure.is_auc and not estimates.pairs.is_binned
-    if not is_exact or "cross" not in determined_statistics(estimates):
-        return
-    auc, used = estimates.group_values
-    pooled, cross = (estimates.value_of(STATISTICS[of].compute) for of in ("pooled", "cross"))
-    is_above, is_below = pooled > auc[used].max(), pooled < auc[used].min()
-    if is_above or is_below:
-        side = "above" if is_above else "below"
-        why = f"because pairs across groups have an AUC of {_number(cross)}"
-        yield f"pooled is {side} every group's, {why}"
 
 
 def _intervals(estimates: GroupEstimates, names: Sequence[str]) -> pd.DataFrame:

@@ -245,7 +245,7 @@ def test_contrast_of_texts_and_plots(browser, pages, emulate, name, scheme):
           numbers(getComputedStyle(document.body).backgroundColor),
           seen.filter((part) => own(part) && !part.closest("script"))
             .map((part) => [part.outerHTML, numbers(color(part)), behind(part)]),
-          [...document.querySelectorAll("svg .ci, svg .null, svg .pooled")]
+          [...document.querySelectorAll("svg .ci, svg .curve, svg .null, svg .pooled")]
             .filter((part) => part.checkVisibility() && !part.closest(".few"))
             .map((part) => [part.outerHTML, numbers(getComputedStyle(part).stroke)]),
         ];

@@ -14,7 +14,6 @@ import pandas as pd
 import polars as pl
 import sklearn
 from contract_oracle import Expected, fold_scores, folds_of
-from matplotlib.figure import Figure
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
@@ -23,10 +22,8 @@ from sklearn.linear_model import LogisticRegression, LogisticRegressionCV, Ridge
 from sklearn.model_selection import (
     GridSearchCV,
     HalvingGridSearchCV,
-    LearningCurveDisplay,
     RandomizedSearchCV,
     StratifiedKFold,
-    ValidationCurveDisplay,
     cross_val_score,
     cross_validate,
     learning_curve,
@@ -266,43 +263,6 @@ def validation(way, scorer):
     return test
 
 
-def as_fit_params(way):
-    return {"fit_params": way.params} if way.params else {}
-
-
-def shown_learning(way, scorer):
-    display = LearningCurveDisplay.from_estimator(
-        way.model,
-        way.X,
-        way.y,
-        scoring=scorer,
-        train_sizes=SIZES,
-        cv=CV,
-        error_score="raise",
-        ax=Figure().subplots(),  # pyplot would keep the figure in memory
-        **as_fit_params(way),
-    )
-    assert display.ax_.get_ylabel() == scorer.__name__.capitalize()
-    return np.array([display.train_scores, display.test_scores])
-
-
-def shown_validation(way, scorer):
-    display = ValidationCurveDisplay.from_estimator(
-        way.model,
-        way.X,
-        way.y,
-        param_name=PENALTY,
-        param_range=PENALTIES,
-        scoring=scorer,
-        cv=CV,
-        error_score="raise",
-        ax=Figure().subplots(),  # pyplot would keep the figure in memory
-        **as_fit_params(way),
-    )
-    assert display.ax_.get_ylabel() == scorer.__name__.capitalize()
-    return display.test_scores
-
-
 def permutations(way, scorer):
     score, permuted, _ = permutation_test_score(
         way.model,
@@ -432,8 +392,6 @@ TOOLS = {
     "cross_val_score": (cross_val_scores, by_fold),
     "learning_curve": (learning, learning_loop),
     "validation_curve": (validation, penalised),
-    "LearningCurveDisplay": (shown_learning, learning_loop),
-    "ValidationCurveDisplay": (shown_validation, penalised),
     "permutation_test_score": (permutations, permutation_loop),
     "RFECV": (eliminate, eliminate_loop),
     "SequentialFeatureSelector": (select_features, select_loop),

@@ -16,11 +16,11 @@ from contract_tools import (
     TURN_X_INTO_NUMPY,
     Way,
     cross_validation,
-    grid_search,
     make_data,
     make_way,
     plain_model,
 )
+from matplotlib.figure import Figure
 from numpy.testing import assert_allclose
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier
@@ -29,14 +29,15 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import (
     GridSearchCV,
     KFold,
+    LearningCurveDisplay,
     TunedThresholdClassifierCV,
+    ValidationCurveDisplay,
     cross_validate,
 )
 from sklearn.naive_bayes import GaussianNB
 
 from skfedauc import (
     WithinGroupStratifiedKFold,
-    cross_validate_group_auc,
     group_auc_scoring,
     make_group_auc_scorer,
 )
@@ -63,10 +64,29 @@ def monitor(way, scorer):
     return LogisticRegression().set_callbacks(callback).fit(way.X, way.y)
 
 
+def shown(display, **options):
+    """Return a run of a display, in a figure that pyplot does not keep in memory."""
+    return lambda way, scorer: display.from_estimator(
+        way.model,
+        way.X,
+        way.y,
+        scoring=scorer,
+        cv=CV,
+        error_score="raise",
+        ax=Figure().subplots(),
+        **options,
+        **({"fit_params": way.params} if way.params else {}),
+    )
+
+
 EVERY_TOOL = {name: run for name, (run, _) in TOOLS.items()}
 EVERY_TOOL["TunedThresholdClassifierCV"] = tune_threshold
 EVERY_TOOL["HistGradientBoostingClassifier"] = boost
 EVERY_TOOL["ScoringMonitor"] = monitor
+EVERY_TOOL["LearningCurveDisplay"] = shown(LearningCurveDisplay, train_sizes=[80, 160])
+EVERY_TOOL["ValidationCurveDisplay"] = shown(
+    ValidationCurveDisplay, param_name="logisticregression__C", param_range=[0.1, 1.0]
+)
 
 
 def documented():
@@ -141,18 +161,6 @@ def test_tools_that_call_the_metric_of_a_scorer_are_told_to_call_the_scorer():
         scorer._score_func(way.y, model.predict_proba(way.X)[:, 1])
     remedy = lambda model, X, y: scorer(model, X, y)  # noqa: E731
     assert remedy(model, way.X, way.y) == scorer(model, way.X, way.y)
-
-
-def test_threshold_of_a_model_that_a_search_selected():
-    """The remedy in the message works."""
-    way = numeric_way("column")
-    search = grid_search(way, make_group_auc_scorer("macro", groups="site"))
-    tuned = TunedThresholdClassifierCV(
-        search.best_estimator_, scoring="balanced_accuracy", cv=CV, thresholds=10
-    ).fit(way.X, way.y)
-    score = make_group_auc_scorer("macro", groups="site")(tuned, way.X, way.y)
-    # Thresholds do not change the ranking of rows.
-    assert score == pytest.approx(search.score(way.X, way.y), abs=1e-12)
 
 
 # Invalid groups ----------------------------------------------------------------------
@@ -248,13 +256,6 @@ def test_column_that_x_lacks_is_named_with_those_it_has(fitted, frame):
     scorer = make_group_auc_scorer("macro", groups=["level", "sight"])
     with pytest.raises(ValueError, match=r"'sight', not found in X.*'dose', 'level', 'noise'"):
         scorer(model, frame(X), y)
-
-
-def test_label_that_the_estimator_does_not_know(fitted):
-    model, X, y, labels = fitted
-    scorer = make_group_auc_scorer("macro", groups=labels, pos_label="sick")
-    with pytest.raises(ValueError, match=r"pos_label='sick' is not among.*\[0, 1\]"):
-        scorer(model, X, y)
 
 
 # Groups that a fold leaves undefined -------------------------------------------------
@@ -429,19 +430,3 @@ def test_a_search_warns_once_of_each_group_whatever_the_number_of_scores(each_gr
 
 
 # Warnings of searches ----------------------------------------------------------------------
-
-
-def test_cross_validation_with_our_folds_does_not_advise_them():
-    rng = np.random.default_rng(0)
-    X, site = rng.normal(size=(60, 1)), np.repeat(["big", "small"], [55, 5])
-    y = np.r_[np.arange(55) % 2, [0, 0, 0, 0, 1]]
-    with pytest.warns(UserWarning, match="small"):
-        ours = cross_validate_group_auc(LogisticRegression(), X, y, groups=site)
-    with pytest.warns(UndefinedMetricWarning, match=r"\('small'\)") as caught:
-        ours.folds[0].average("macro")
-    assert "WithinGroupStratifiedKFold" not in str(caught[0].message)
-    assert "Use fewer folds, or merge small groups." in str(caught[0].message)
-    folds = KFold(5, shuffle=True, random_state=1)
-    other = cross_validate_group_auc(LogisticRegression(), X, y, groups=site, cv=folds)
-    with pytest.warns(UndefinedMetricWarning, match="WithinGroupStratifiedKFold"):
-        [fold.average("macro") for fold in other.folds]

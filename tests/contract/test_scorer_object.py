@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy
-from contract_oracle import Expected, fold_scores
+from contract_oracle import fold_scores
 from contract_tools import (
     CV,
     PENALTIES,
@@ -29,7 +29,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
@@ -114,14 +114,6 @@ def test_repr_is_the_call_that_makes_it(options, expected):
     scorer = make_group_auc_scorer("macro", **options)
     assert repr(scorer) == expected
     assert repr(eval(expected)) == expected
-
-
-def test_repr_of_the_score_of_one_group_names_the_group():
-    scoring = group_auc_scoring(["macro"], groups="site", each_group=["va", 7, ("va", "day")])
-    assert list(scoring) == ["macro", "auc_va", "auc_7", "auc_va_day"]
-    assert "'va'" in repr(scoring["auc_va"])
-    assert "('va', 'day')" in repr(scoring["auc_va_day"])
-    assert "make_group_auc_scorer" in repr(GridSearchCV(LogisticRegression(), {}, scoring=scoring))
 
 
 # Shared predictions and counts -------------------------------------------------------
@@ -269,16 +261,6 @@ def test_estimators(routing, estimator):
     result = cross_validation(way, group_auc_scoring(NAMES, groups=way.groups))
     for name, expected in zip(NAMES, fold_scores(way, NAMES, CV), strict=True):
         assert_same(result[f"test_{name}"], expected)
-
-
-def test_regressor_that_ranks(data):
-    X, y, site = data
-    model = LinearRegression().fit(X, y)
-    scorer = make_group_auc_scorer(
-        "macro", groups=pd.Series(site, X.index), response_method="predict"
-    )
-    expected = Expected(y, model.predict(X), site)["macro"]
-    assert scorer(model, X, y) == pytest.approx(expected, abs=1e-12)
 
 
 # Names -------------------------------------------------------------------------------

@@ -50,12 +50,7 @@ def assert_same(actual, expected):
 
 
 # These tools run another tool of the list, so one way is enough.
-SAME_INSIDE = [
-    "RandomizedSearchCV",
-    "cross_val_score",
-    "LearningCurveDisplay",
-    "ValidationCurveDisplay",
-]
+SAME_INSIDE = ["RandomizedSearchCV", "cross_val_score"]
 # One way of each kind; the tests of dicts use all ways.
 IN_TOOLS = [
     (tool, way)

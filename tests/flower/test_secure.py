@@ -265,7 +265,7 @@ def test_masks_are_uniform_and_follow_from_the_key():
 def test_other_apps_keep_flowers_masks():
     from flwr.common.secure_aggregation.secaggplus_utils import pseudo_rand_gen
 
-    for module in (secure_client.client_module(), secure_client.server_module()):
+    for module in map(secure_client.copied, (secure_client.CLIENT_MOD, secure_client.WORKFLOW)):
         assert module.pseudo_rand_gen is secure_client.masks_of
         assert sys.modules[module.__name__] is not module
         assert sys.modules[module.__name__].pseudo_rand_gen is pseudo_rand_gen
@@ -437,7 +437,7 @@ def test_clients_refuse_settings_that_are_not_exact_or_not_safe(setting, monkeyp
             settings |= {"reconstruction_threshold": threshold} | setting
             super().__init__(num_shares, **settings)
 
-    monkeypatch.setattr(secure_client.server_module(), "SecAggPlusWorkflow", Other)
+    monkeypatch.setattr(secure_client.copied(secure_client.WORKFLOW), "SecAggPlusWorkflow", Other)
     grid = SecureGrid()
     with pytest.raises(RuntimeError, match="settings of SecAgg\\+ that are not exact"):
         ask(grid)
