@@ -147,7 +147,7 @@ def opened(data: Any, metadata: Any = None, texts: Sequence[str] = ()) -> Any:
 
 
 def opened_with_facts(data: Any, name: str, kind: str = "ScoreCounts") -> tuple[Any, Any]:
-    """Open a file, and return the file and its metadata; see `facts_in`."""
+    """Open a file, and return the file and its metadata; None as metadata of another writer."""
     pyarrow_parquet()  # raise the error for a missing package
     head, tail = bytes(data[: len(MAGIC)]), bytes(data[-len(MAGIC) :])
     if MAGIC.startswith(head) and (tail != MAGIC or len(data) == len(MAGIC)):
@@ -160,27 +160,19 @@ def opened_with_facts(data: Any, name: str, kind: str = "ScoreCounts") -> tuple[
         )
     try:
         file = opened(data)
-        facts = facts_in(file)
-        if facts is not None:
-            _check_declared_size(file.metadata, data)
+        text = (file.metadata.metadata or {}).get(KEY)
+        if text is None:  # the file has another writer
+            return file, None
+        facts = json.loads(text)
+        found, declared = size_of_pages(data), size_declared(file.metadata)
+        if found > declared:
+            raise ValueError(
+                f"its pages would take {found:,} bytes of memory, and its metadata says "
+                f"{declared:,}"
+            )
         return file, facts
     except Exception as error:  # a damaged file may raise any exception
         raise damaged(name, error, kind) from error
-
-
-def facts_in(file: Any) -> Any:
-    """Return an opened file's metadata; None if the file has another writer."""
-    text = (file.metadata.metadata or {}).get(KEY)
-    return None if text is None else json.loads(text)
-
-
-def _check_declared_size(metadata: Any, data: Any) -> None:
-    """Refuse a file whose pages take more memory than its metadata declare."""
-    found, declared = size_of_pages(data), size_declared(metadata)
-    if found > declared:
-        raise ValueError(
-            f"its pages would take {found:,} bytes of memory, and its metadata says {declared:,}"
-        )
 
 
 def row_numbers(metadata: Any) -> list[int]:
