@@ -24,6 +24,10 @@ _CHOICES = {
 class DisclosureError(ValueError):
     """A result that the counts' disclosure does not permit.
 
+    See Also
+    --------
+    Disclosure : What counts disclose.
+
     Examples
     --------
     >>> from skfedauc import DisclosureError, ScoreCounts

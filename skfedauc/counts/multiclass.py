@@ -49,6 +49,10 @@ class MulticlassCounts:
     ValueError, TypeError
         If an argument is not as described.
 
+    See Also
+    --------
+    MulticlassGroupAUC : Report from these counts.
+
     Examples
     --------
     >>> import numpy as np
