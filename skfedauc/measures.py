@@ -111,8 +111,7 @@ class PartialAUC(Measure):
     negated scores and exchanged classes [2]_. Tied rows are a straight line of the curve.
 
     Few negatives within ``max_fpr`` make the area too large on average, for which the lower limit
-    allows. It is the smallest possible value if there may be none: at 95 %, with fewer than 36
-    negatives for ``max_fpr=0.1``, and with fewer than 36 positives for ``min_tpr=0.9``.
+    allows: it is the smallest possible value with fewer than 36 negatives for ``max_fpr=0.1``.
 
     References
     ----------
@@ -196,11 +195,6 @@ class Sensitivity(Measure):
     specificity : float
         Specificity, i.e. one minus the false positive rate, between 0 and 1.
 
-    Raises
-    ------
-    ValueError
-        If `specificity` is not between 0 and 1.
-
     See Also
     --------
     Specificity : Specificity at a given sensitivity.
@@ -208,15 +202,12 @@ class Sensitivity(Measure):
     Notes
     -----
     The sensitivity is the highest point of the ROC curve at the false positive rate ``1 -
-    specificity``, so each group has its own threshold. A tie block of both classes is a straight
-    line, which a random threshold within the block reaches.
+    specificity``, so each group has its own threshold. Tied rows are a straight line of the curve.
 
     Intervals are Wilson's with an effective number of positives, because the threshold is an
     estimate from the negatives [1]_. If few negatives determine it, the observed sensitivity is too
-    high on average. The lower limit then combines two [2]_: Wilson's limit for a given threshold,
-    and the sensitivity at a threshold with as few negatives above it as their number may be. It is
-    small with fewer than 36 negatives for a specificity of .9, and 0 if fewer than one negative is
-    expected above the threshold; `note` says so.
+    high on average, for which the lower limit allows [2]_. It is small with fewer than 36 negatives
+    for a specificity of .9, and 0 if fewer than one negative is expected above the threshold.
 
     References
     ----------
@@ -255,11 +246,6 @@ class Specificity(Measure):
     ----------
     sensitivity : float
         Sensitivity, i.e. the true positive rate, between 0 and 1.
-
-    Raises
-    ------
-    ValueError
-        If `sensitivity` is not between 0 and 1.
 
     See Also
     --------
