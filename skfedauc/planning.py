@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -259,8 +258,7 @@ def rows_needed(
     Returns
     -------
     RowsNeeded
-        Result with `n_positives`, `n_negatives` and `n_rows` per group, and the methods `table` and
-        `curve`.
+        Result with `n_positives`, `n_negatives` and `n_rows` per group, and the method `curve`.
 
     Raises
     ------
@@ -321,7 +319,7 @@ def rows_needed(
                 "prevalence=0.1 for 10 % positives."
             )
     value = _input.check_share(value, target)
-    if not _is_possible(target, value, auc):
+    if target not in ("width", "equivalence") and value >= auc:
         raise ValueError(f"{target} must be below the AUC, {auc:g}; got {_words.shortened(value)}.")
     design = Design(
         _input.check_share(prevalence, "prevalence"),
@@ -397,16 +395,6 @@ def _checked_groups(n_groups: Any, target: str) -> int:
     return checked
 
 
-def _shares_of(given: Any, name: str) -> list[float]:
-    """Return a sequence of numbers between 0 and 1."""
-    if isinstance(given, str) or not hasattr(given, "__iter__"):
-        raise TypeError(
-            f"{name} must be a sequence of numbers; got {_words.shortened(given)}. Pass a list, "
-            f"{name}=[{given}]."
-        )
-    return [_input.check_share(value, name) for value in given]
-
-
 def _numbers_of_rows(n_rows: Any) -> Floats:
     """Return numbers of rows as an array of one dimension."""
     rows = np.atleast_1d(n_rows)
@@ -416,10 +404,6 @@ def _numbers_of_rows(n_rows: Any) -> Floats:
             f"{_words.shortened(n_rows)}. Pass n_rows=[100, 200], for instance."
         )
     return rows.astype(np.float64)
-
-
-def _is_possible(target: str, value: float, auc: float) -> bool:
-    return target in ("width", "equivalence") or value < auc
 
 
 def _rows_of(
@@ -488,58 +472,6 @@ class RowsNeeded:
     def reached(self) -> float:
         """The test's power, or the interval width, with this row count."""
         return self._reached(self.n_rows)
-
-    def table(
-        self, *, aucs: Sequence[float] | None = None, values: Sequence[float] | None = None
-    ) -> pd.DataFrame:
-        """Return the number of rows per group for several AUCs and values of the target.
-
-        Parameters
-        ----------
-        aucs : sequence of float, default=None
-            AUCs; None means the assumed AUC.
-        values : sequence of float, default=None
-            Widths, differences or margins; None means half, once and twice the value of this plan.
-
-        Returns
-        -------
-        pandas.DataFrame
-            Number of rows per group. The index holds the AUCs; the columns hold the values of the
-            target. Missing (<NA>) if a difference or a non-inferiority margin is not below the AUC.
-
-        Raises
-        ------
-        ValueError, TypeError
-            If `aucs` or `values` is not a sequence of numbers between 0 and 1.
-
-        Examples
-        --------
-        >>> from skfedauc import rows_needed
-        >>> plan = rows_needed(0.8, width=0.1, prevalence=0.5)
-        >>> plan.table(aucs=[0.7, 0.8], values=[0.05, 0.1])
-        width  0.05  0.10
-        auc
-        0.7    1658   416
-        0.8    1204   302
-        """
-        import pandas as pd
-
-        if values is None:
-            values = [x for x in (self.value / 2, self.value, 2 * self.value) if x < 1]
-        columns = _shares_of(values, "values")
-        index = _shares_of([self.auc] if aucs is None else aucs, "aucs")
-
-        def cell(auc: float, value: float) -> int | None:
-            if not _is_possible(self.target, value, auc):
-                return None
-            return sum(_rows_of(self.design, self.target, auc, value, self.power))
-
-        return pd.DataFrame(
-            [[cell(auc, value) for value in columns] for auc in index],
-            index=pd.Index(index, name="auc"),
-            columns=pd.Index(columns, name=self.target),
-            dtype="Int64",
-        )
 
     def curve(self, n_rows: ArrayLike | None = None) -> pd.DataFrame:
         """Return the test's power, or the interval width, by the row count.

@@ -350,8 +350,8 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         Returns
         -------
         pandas.DataFrame
-            By group: `auc`, `standard_error`, `ci_low`, `ci_high`, and a `note` on special cases. By
-            statistic: `value` instead of `auc`. NaN for undefined averages.
+            By group: `auc`, `standard_error`, `ci_low`, `ci_high`, and a `note` on special cases;
+            by statistic, `value` instead of `auc`. NaN for undefined averages.
 
         Raises
         ------
