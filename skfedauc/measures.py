@@ -19,6 +19,7 @@ __all__ = [
 ]
 
 
+@dataclasses.dataclass(frozen=True)
 class Measure:
     """Base class for measures.
 
@@ -38,10 +39,16 @@ class Measure:
     _name: ClassVar[str]
     _methods: ClassVar[tuple[str, ...]] = ("logit",)
 
+    def __post_init__(self) -> None:
+        for field in dataclasses.fields(self):
+            share = _input.check_share(getattr(self, field.name), field.name)
+            object.__setattr__(self, field.name, share)
+
     @property
     def name(self) -> str:
         """The measure's name in tables and scores, with its parameter."""
-        return self._name
+        parameters = [str(getattr(self, field.name)) for field in dataclasses.fields(self)]
+        return "_at_".join([self._name, *parameters])
 
     @property
     def title(self) -> str:
@@ -70,16 +77,8 @@ class AUC(Measure):
 
     _name = "auc"
     _methods = ("logit", "delong", "exact")
-
-    @property
-    def title(self) -> str:
-        """The measure in sentences and headings."""
-        return "AUC"
-
-    @property
-    def is_auc(self) -> bool:
-        """True, because this is the AUC."""
-        return True
+    title = "AUC"
+    is_auc = True
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, repr=False)
@@ -142,16 +141,10 @@ class PartialAUC(Measure):
                 f"max_fpr={_words.shortened(self.max_fpr)} and "
                 f"min_tpr={_words.shortened(self.min_tpr)}."
             )
-        of_fpr = self.max_fpr is not None
+        ends = {"at_least": 0, "below": 1} if self.max_fpr is None else {"above": 0, "at_most": 1}
         rate = getattr(self, self._parameter)
-        is_in_range = _input.is_number(rate) and (0 < rate <= 1 if of_fpr else 0 <= rate < 1)
-        if not is_in_range:
-            ends = "above 0 and at most 1" if of_fpr else "at least 0 and below 1"
-            raise ValueError(
-                f"{self._parameter} must be a number {ends}; got {_words.shortened(rate)}."
-                f"{_hint(rate)}"
-            )
-        object.__setattr__(self, self._parameter, float(rate))
+        rate = _input.check_number(rate, self._parameter, **ends, hint=" Pass 0.1 for 10 %.")
+        object.__setattr__(self, self._parameter, rate)
 
     @property
     def _parameter(self) -> str:
@@ -229,14 +222,6 @@ class Sensitivity(Measure):
     _methods: ClassVar[tuple[str, ...]] = ("wilson",)
     specificity: float
 
-    def __post_init__(self) -> None:
-        _check_rate(self, "specificity", self.specificity)
-
-    @property
-    def name(self) -> str:
-        """The measure's name in tables and scores, with its parameter."""
-        return f"{self._name}_at_{self.specificity}"
-
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Specificity(Measure):
@@ -265,14 +250,6 @@ class Specificity(Measure):
     _name: ClassVar[str] = "specificity"
     _methods: ClassVar[tuple[str, ...]] = ("wilson",)
     sensitivity: float
-
-    def __post_init__(self) -> None:
-        _check_rate(self, "sensitivity", self.sensitivity)
-
-    @property
-    def name(self) -> str:
-        """The measure's name in tables and scores, with its parameter."""
-        return f"{self._name}_at_{self.sensitivity}"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -305,20 +282,6 @@ class AveragePrecision(Measure):
     """
 
     _name: ClassVar[str] = "average_precision"
-
-
-def _check_rate(measure: Measure, name: str, rate: Any) -> None:
-    try:
-        object.__setattr__(measure, name, _input.check_share(rate, name))
-    except ValueError as error:
-        is_end = _input.is_number(rate) and rate in (0, 1)
-        hint = " The ends 0 and 1 are excluded." if is_end else _hint(rate)
-        raise ValueError(f"{error}{hint}") from None
-
-
-def _hint(rate: Any) -> str:
-    is_percentage = _input.is_number(rate) and 1 < rate < 100
-    return f" Pass {rate / 100:g} for {rate:g} %." if is_percentage else ""
 
 
 def check_measure(measure: Measure | None) -> Measure:
