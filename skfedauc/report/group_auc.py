@@ -240,17 +240,10 @@ class GroupAUC:
         -------
         GroupAUC
         """
-        undefined = check_undefined(undefined)
+        undefined, missing = check_undefined(undefined), _input.check_missing(missing)
         _input.check_groups_given(groups)
-        rows = _input.check_rows(
-            y_true,
-            y_score,
-            groups,
-            sample_weight,
-            pos_label,
-            missing=_input.check_missing(missing),
-            clusters=clusters,
-        )
+        of_rows = y_true, y_score, groups, sample_weight, pos_label
+        rows = _input.check_rows(*of_rows, missing=missing, clusters=clusters)
         pairs = GroupPairs.of_rows(rows, n_jobs, _input.names_of(rows.labels, groups))
         return cls(pairs, undefined=undefined, min_per_class=min_per_class, measure=measure)
 
@@ -319,16 +312,8 @@ class GroupAUC:
         labels, of_clusters = labels_of_rows(groups, clusters, X, y, sample_weight)
         y = _input.column_of(y, "y")
         model = _sklearn.scores_of(estimator, X, response_method, pos_label, y=y)
-        rows = _input.check_rows(
-            y,
-            model.scores,
-            labels,
-            sample_weight,
-            model.positive,
-            missing=missing,
-            warn_labels=False,
-            clusters=of_clusters,
-        )
+        of_rows = y, model.scores, labels, sample_weight, model.positive
+        rows = _input.check_rows(*of_rows, missing=missing, warn_labels=False, clusters=of_clusters)
         pairs = GroupPairs.of_rows(rows, n_jobs, _input.names_of(rows.labels, labels, groups))
         return cls(pairs, undefined=undefined, min_per_class=min_per_class, measure=measure)
 
@@ -702,15 +687,13 @@ class GroupAUC:
 
         The statistic is the weighted variance of the group AUCs, divided by its expectation under
         the null hypothesis, with Box's approximation [1]_ by an F distribution; with 100 or more
-        groups of few rows, it is a sum of one term per group and normal (`method` says which). A
-        large p value does not show that the groups are equal.
+        groups of few rows, it is a sum of one term per group and normal.
 
         Returns
         -------
         EqualGroupsTest
-            Result with `statistic`, `pvalue`, `method`, `degrees_of_freedom`, `n_groups` and
-            `n_left_out`, the groups with fewer than two positives or two negatives (with weights:
-            an effective sample size below 1.5).
+            Result with `statistic`, `pvalue` and the `method`. Groups with fewer than two positives
+            or two negatives (with weights: an effective sample size below 1.5) are left out.
 
         References
         ----------
@@ -734,11 +717,9 @@ class GroupAUC:
         Returns
         -------
         DifferenceTest
-            Result with the `difference`, its confidence limits `ci_low` and `ci_high`, the
-            `pvalue` (the smallest `pvalue_adjusted` of `compare_groups`), `n_groups` and `method`.
-            `highest` and `lowest` are the groups with the highest and the lowest AUC. `clearest` is
-            the pair of groups with the most significant difference. NaN with fewer than two groups
-            that have an AUC.
+            Result with the `difference`, its limits `ci_low` and `ci_high`, the `pvalue` (the
+            smallest `pvalue_adjusted` of `compare_groups`), and the groups `highest`, `lowest` and
+            `clearest`. NaN with fewer than two groups that have an AUC.
 
         Examples
         --------
@@ -762,8 +743,7 @@ class GroupAUC:
 
         Without `reference`, the claim is that the true AUCs of every two groups differ by less than
         `margin` (equivalence). With `reference`, the claim is that the true AUC of every group
-        exceeds ``reference - margin`` (non-inferiority). Failing to show the claim does not show
-        the opposite.
+        exceeds ``reference - margin`` (non-inferiority).
 
         Parameters
         ----------
@@ -778,9 +758,8 @@ class GroupAUC:
         Returns
         -------
         MarginTest
-            Result with `is_shown`, `pvalue`, `estimate` (the largest difference, or the smallest
-            AUC), its one-sided confidence `limit`, and the `groups` with the limit. NaN if too few
-            groups have an AUC.
+            Result with `is_shown`, `pvalue`, the `estimate`, its one-sided confidence `limit`, and
+            the `groups` with the limit. NaN if too few groups have an AUC.
 
         Notes
         -----
