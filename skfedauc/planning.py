@@ -263,8 +263,8 @@ def rows_needed(
     Raises
     ------
     ValueError
-        If an argument is not as described. If there is not exactly one target. If the result
-        exceeds 10^12 rows per group. If the pilot rows do not determine the variance.
+        If an argument is not as described, if there is not exactly one target, if the result
+        exceeds 10^12 rows per group, or if the pilot rows do not determine the variance.
 
     See Also
     --------
@@ -490,8 +490,7 @@ class RowsNeeded:
         Raises
         ------
         ValueError
-            If `n_rows` is not an array of numbers, or a number of rows has fewer than two rows of a
-            class at this prevalence.
+            If `n_rows` is no array of numbers with two rows of each class at this prevalence.
 
         Examples
         --------

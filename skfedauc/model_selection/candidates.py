@@ -344,7 +344,6 @@ class SelectWithinGap(_RefitRule):
 
     See Also
     --------
-    SelectSimplest : Select the simplest candidate tied with the best.
     CandidatesDisplay : Plot the candidates and the front.
 
     Notes
@@ -421,14 +420,13 @@ class SelectSimplest(_RefitRule):
     Raises
     ------
     ValueError, TypeError
-        If an argument is not as described. In a search, if the score is missing, or all candidates
-        failed. If a tied candidate lacks the parameter, or its value is not a number. If there are
-        more than 10 splits, which are probably repeated folds, without ``test_fraction``.
+        If an argument is not as described. In a search, if the score is missing, all candidates
+        failed, or a tied candidate has no number as the parameter; and with more than 10 splits,
+        which are probably repeated folds, without ``test_fraction``.
 
     See Also
     --------
     compare_candidates : List the candidates with their differences from the best and p values.
-    SelectWithinGap : Select the best candidate within a limit of the gap.
 
     Notes
     -----

@@ -153,7 +153,7 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
             Finite scores of each class. The scores of a row need not add up to 1. The columns of a
             data frame are matched by name; see `MulticlassCounts.from_predictions`.
         groups : array-like, shape (n_rows,) or (n_rows, n_columns)
-            Group label of each row; with several columns each combination is a group.
+            As in `GroupAUC.from_predictions`.
         multi_class : {"ovr", "ovo"}, default="ovr"
             Compare each class with the rest, or with each other class.
         labels : array-like, shape (n_classes,), default=None
