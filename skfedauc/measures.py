@@ -19,6 +19,7 @@ __all__ = [
 ]
 
 
+@dataclasses.dataclass(frozen=True)
 class Measure:
     """Base class for measures.
 
@@ -38,10 +39,16 @@ class Measure:
     _name: ClassVar[str]
     _methods: ClassVar[tuple[str, ...]] = ("logit",)
 
+    def __post_init__(self) -> None:
+        for field in dataclasses.fields(self):
+            share = _input.check_share(getattr(self, field.name), field.name)
+            object.__setattr__(self, field.name, share)
+
     @property
     def name(self) -> str:
         """The measure's name in tables and scores, with its parameter."""
-        return self._name
+        parameters = [str(getattr(self, field.name)) for field in dataclasses.fields(self)]
+        return "_at_".join([self._name, *parameters])
 
     @property
     def title(self) -> str:
@@ -70,16 +77,8 @@ class AUC(Measure):
 
     _name = "auc"
     _methods = ("logit", "delong", "exact")
-
-    @property
-    def title(self) -> str:
-        """The measure in sentences and headings."""
-        return "AUC"
-
-    @property
-    def is_auc(self) -> bool:
-        """True, because this is the AUC."""
-        return True
+    title = "AUC"
+    is_auc = True
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, repr=False)
@@ -111,8 +110,7 @@ class PartialAUC(Measure):
     negated scores and exchanged classes [2]_. Tied rows are a straight line of the curve.
 
     Few negatives within ``max_fpr`` make the area too large on average, for which the lower limit
-    allows. It is the smallest possible value if there may be none: at 95 %, with fewer than 36
-    negatives for ``max_fpr=0.1``, and with fewer than 36 positives for ``min_tpr=0.9``.
+    allows: it is the smallest possible value with fewer than 36 negatives for ``max_fpr=0.1``.
 
     References
     ----------
@@ -143,16 +141,10 @@ class PartialAUC(Measure):
                 f"max_fpr={_words.shortened(self.max_fpr)} and "
                 f"min_tpr={_words.shortened(self.min_tpr)}."
             )
-        of_fpr = self.max_fpr is not None
+        ends = {"at_least": 0, "below": 1} if self.max_fpr is None else {"above": 0, "at_most": 1}
         rate = getattr(self, self._parameter)
-        is_in_range = _input.is_number(rate) and (0 < rate <= 1 if of_fpr else 0 <= rate < 1)
-        if not is_in_range:
-            ends = "above 0 and at most 1" if of_fpr else "at least 0 and below 1"
-            raise ValueError(
-                f"{self._parameter} must be a number {ends}; got {_words.shortened(rate)}."
-                f"{_hint(rate)}"
-            )
-        object.__setattr__(self, self._parameter, float(rate))
+        rate = _input.check_number(rate, self._parameter, **ends, hint=" Pass 0.1 for 10 %.")
+        object.__setattr__(self, self._parameter, rate)
 
     @property
     def _parameter(self) -> str:
@@ -196,11 +188,6 @@ class Sensitivity(Measure):
     specificity : float
         Specificity, i.e. one minus the false positive rate, between 0 and 1.
 
-    Raises
-    ------
-    ValueError
-        If `specificity` is not between 0 and 1.
-
     See Also
     --------
     Specificity : Specificity at a given sensitivity.
@@ -208,15 +195,12 @@ class Sensitivity(Measure):
     Notes
     -----
     The sensitivity is the highest point of the ROC curve at the false positive rate ``1 -
-    specificity``, so each group has its own threshold. A tie block of both classes is a straight
-    line, which a random threshold within the block reaches.
+    specificity``, so each group has its own threshold. Tied rows are a straight line of the curve.
 
     Intervals are Wilson's with an effective number of positives, because the threshold is an
     estimate from the negatives [1]_. If few negatives determine it, the observed sensitivity is too
-    high on average. The lower limit then combines two [2]_: Wilson's limit for a given threshold,
-    and the sensitivity at a threshold with as few negatives above it as their number may be. It is
-    small with fewer than 36 negatives for a specificity of .9, and 0 if fewer than one negative is
-    expected above the threshold; `note` says so.
+    high on average, for which the lower limit allows [2]_. It is small with fewer than 36 negatives
+    for a specificity of .9, and 0 if fewer than one negative is expected above the threshold.
 
     References
     ----------
@@ -238,14 +222,6 @@ class Sensitivity(Measure):
     _methods: ClassVar[tuple[str, ...]] = ("wilson",)
     specificity: float
 
-    def __post_init__(self) -> None:
-        _check_rate(self, "specificity", self.specificity)
-
-    @property
-    def name(self) -> str:
-        """The measure's name in tables and scores, with its parameter."""
-        return f"{self._name}_at_{self.specificity}"
-
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Specificity(Measure):
@@ -255,11 +231,6 @@ class Specificity(Measure):
     ----------
     sensitivity : float
         Sensitivity, i.e. the true positive rate, between 0 and 1.
-
-    Raises
-    ------
-    ValueError
-        If `sensitivity` is not between 0 and 1.
 
     See Also
     --------
@@ -279,14 +250,6 @@ class Specificity(Measure):
     _name: ClassVar[str] = "specificity"
     _methods: ClassVar[tuple[str, ...]] = ("wilson",)
     sensitivity: float
-
-    def __post_init__(self) -> None:
-        _check_rate(self, "sensitivity", self.sensitivity)
-
-    @property
-    def name(self) -> str:
-        """The measure's name in tables and scores, with its parameter."""
-        return f"{self._name}_at_{self.sensitivity}"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -319,20 +282,6 @@ class AveragePrecision(Measure):
     """
 
     _name: ClassVar[str] = "average_precision"
-
-
-def _check_rate(measure: Measure, name: str, rate: Any) -> None:
-    try:
-        object.__setattr__(measure, name, _input.check_share(rate, name))
-    except ValueError as error:
-        is_end = _input.is_number(rate) and rate in (0, 1)
-        hint = " The ends 0 and 1 are excluded." if is_end else _hint(rate)
-        raise ValueError(f"{error}{hint}") from None
-
-
-def _hint(rate: Any) -> str:
-    is_percentage = _input.is_number(rate) and 1 < rate < 100
-    return f" Pass {rate / 100:g} for {rate:g} %." if is_percentage else ""
 
 
 def check_measure(measure: Measure | None) -> Measure:

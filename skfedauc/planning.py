@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -232,9 +231,8 @@ def rows_needed(
     Parameters
     ----------
     auc : float or GroupAUC
-        True AUC of each group, between 0 and 1. A report on pilot rows replaces the assumptions:
-        the AUC is then the statistic "within", and the prevalence and the variance come from the
-        pilot rows. Rows in the same bin of binned scores count as tied.
+        True AUC of each group, between 0 and 1. Or a report on pilot rows, which gives the AUC (the
+        statistic "within"), the prevalence and the variance.
     width : float, default=None
         Width of the confidence interval of each group AUC (`GroupAUC.confidence_intervals`).
     difference : float, default=None
@@ -246,75 +244,51 @@ def rows_needed(
         Non-inferiority margin of ``GroupAUC.test_margin(non_inferiority, reference=auc)``. All
         groups have the same true AUC, which is the test's reference.
     prevalence : float, default=None
-        Share of positives in each group, between 0 and 1; required without a pilot report. None
-        means the share in the pilot rows.
+        Share of positives in each group, between 0 and 1. None means the share in the pilot rows.
     n_groups : int, default=None
-        Group count. None means the number of groups of the pilot report, but at least 2, and
-        2 without a pilot report. The number has no effect on `width`.
+        Group count, without effect on `width`. None means that of the pilot report; at least 2.
     power : float, default=0.8
-        Probability that the test shows the result. The power has no effect on `width`.
+        Probability that the test shows the result, without effect on `width`.
     confidence_level : float, default=0.95
         Confidence level of the interval or the test, as in the methods of `GroupAUC`.
     sd_ratio : float, default=1.0
-        Standard deviation of the scores of the positives divided by that of the negatives. Must be
-        1 with a pilot report, whose scores replace the assumption.
+        Standard deviation of the positives' scores divided by that of the negatives'; 1 with a
+        pilot report, whose scores replace the assumption.
 
     Returns
     -------
     RowsNeeded
-        Result with `n_positives`, `n_negatives` and `n_rows` per group, and the methods `table` and
-        `curve`.
+        Result with `n_positives`, `n_negatives` and `n_rows` per group, and the method `curve`.
 
     Raises
     ------
     ValueError
-        If an argument is not as described. If there is not exactly one target. If the result
-        exceeds 10^12 rows per group. If the pilot rows do not determine the variance.
+        If an argument is not as described, if there is not exactly one target, if the result
+        exceeds 10^12 rows per group, or if the pilot rows do not determine the variance.
 
     See Also
     --------
     auc_critical_difference : Critical difference for given numbers of rows.
-    GroupAUC.test_margin : The tests with a margin.
 
     Notes
     -----
-    The variance V(A) of an observed AUC with true AUC A is exact for normal scores [1]_. With a
-    pilot report, each moment in V(A) is the moment of normal scores times a ratio. The ratio is the
-    unbiased estimate (pooled over groups), divided by the moment of normal scores at the AUC of the
-    pilot. Observed AUCs are independent with a Beta distribution, which has the mean A and the
-    variance V(A). The limits of tests and intervals have the variance at the observed AUC.
+    The variance V(A) of an observed AUC with true AUC A is exact for normal scores [1]_; a pilot
+    report scales its moments by those of the pilot rows. Observed AUCs are independent with a Beta
+    distribution of mean A and variance V(A). The limits of tests and intervals have the variance at
+    the observed AUC, so an interval is wider than `width` in about half of all samples.
 
-    *Weights.* The plan is for rows without weights. For weights that are independent of the scores,
-    multiply the rows in each class by ``n * sum(w**2) / sum(w)**2`` of its n weights w. In
-    simulations with gamma weights, plans for a power of 80 % had 81 % (shape 2) and 71 % (0.5).
+    The plan is for rows without weights. For weights that are independent of the scores, multiply
+    the rows in each class by ``n * sum(w**2) / sum(w)**2`` of its n weights w. In simulations with
+    gamma weights, plans for a power of 80 % had 81 % (shape 2) and 71 % (0.5).
 
-    *Width.* The interval at the assumed AUC has the width. The interval is wider in about half of
-    all samples.
-
-    *Difference.* The test rejects if the largest of the other AUCs, A, exceeds the lowest AUC, B,
-    by ``sqrt((A - l)^2 + (u - B)^2)`` with the lower limit l of A and the upper limit u of B, at
-    the quantile of the studentized range [2]_. With two groups, and with multiples of standard
-    errors as limits, this is the formula of Hanley and McNeil [3]_ for two samples.
-
-    *Equivalence.* The largest AUC A must exceed the smallest AUC B by less than the margin minus
-    ``sqrt((u - A)^2 + (B - l)^2)``, with limits at the one-sided quantile.
-
-    *Non-inferiority.* All observed AUCs must exceed the AUC whose lower limit is
-    ``auc - non_inferiority``.
-
-    The formulas assume groups of equal size, prevalence and score distribution, except for the
-    lower AUC of one group, and without a pilot report scores without ties. In simulations of plans
-    for a power of 80 %, the tests have a power of 77.6 to 84.6 %.
+    The plan assumes groups of equal size, prevalence and score distribution, except for the lower
+    AUC of one group, and without a pilot report scores without ties. In simulations of plans for a
+    power of 80 %, the tests have a power of 77.6 to 84.6 %.
 
     References
     ----------
-    .. [1] Bamber, D. (1975). The area above the ordinal dominance graph and the area below
-       the receiver operating characteristic graph. Journal of Mathematical Psychology 12(4).
+    .. [1] Bamber (1975). Journal of Mathematical Psychology 12(4).
        https://doi.org/10.1016/0022-2496(75)90001-2
-    .. [2] Tukey, J. W. (1953). The problem of multiple comparisons. Princeton University.
-    .. [3] Hanley, J. A. and McNeil, B. J. (1982). The meaning and use of the area under a receiver
-       operating characteristic (ROC) curve. Radiology 143(1).
-       https://doi.org/10.1148/radiology.143.1.7063747
 
     Examples
     --------
@@ -345,7 +319,7 @@ def rows_needed(
                 "prevalence=0.1 for 10 % positives."
             )
     value = _input.check_share(value, target)
-    if not _is_possible(target, value, auc):
+    if target not in ("width", "equivalence") and value >= auc:
         raise ValueError(f"{target} must be below the AUC, {auc:g}; got {_words.shortened(value)}.")
     design = Design(
         _input.check_share(prevalence, "prevalence"),
@@ -421,16 +395,6 @@ def _checked_groups(n_groups: Any, target: str) -> int:
     return checked
 
 
-def _shares_of(given: Any, name: str) -> list[float]:
-    """Return a sequence of numbers between 0 and 1."""
-    if isinstance(given, str) or not hasattr(given, "__iter__"):
-        raise TypeError(
-            f"{name} must be a sequence of numbers; got {_words.shortened(given)}. Pass a list, "
-            f"{name}=[{given}]."
-        )
-    return [_input.check_share(value, name) for value in given]
-
-
 def _numbers_of_rows(n_rows: Any) -> Floats:
     """Return numbers of rows as an array of one dimension."""
     rows = np.atleast_1d(n_rows)
@@ -440,10 +404,6 @@ def _numbers_of_rows(n_rows: Any) -> Floats:
             f"{_words.shortened(n_rows)}. Pass n_rows=[100, 200], for instance."
         )
     return rows.astype(np.float64)
-
-
-def _is_possible(target: str, value: float, auc: float) -> bool:
-    return target in ("width", "equivalence") or value < auc
 
 
 def _rows_of(
@@ -513,60 +473,6 @@ class RowsNeeded:
         """The test's power, or the interval width, with this row count."""
         return self._reached(self.n_rows)
 
-    def table(
-        self, *, aucs: Sequence[float] | None = None, values: Sequence[float] | None = None
-    ) -> pd.DataFrame:
-        """Return the number of rows per group for several AUCs and values of the target.
-
-        Parameters
-        ----------
-        aucs : sequence of float, default=None
-            AUCs; None means the assumed AUC.
-        values : sequence of float, default=None
-            Widths, differences or margins; None means half, once and twice the value of this plan.
-
-        Returns
-        -------
-        pandas.DataFrame
-            Number of rows per group. The index holds the AUCs; the columns hold the values of the
-            target. Missing (<NA>) if a difference or a non-inferiority margin is not below the AUC.
-
-        Raises
-        ------
-        ValueError
-            If an AUC or a value is not between 0 and 1.
-        TypeError
-            If `aucs` or `values` is not a sequence.
-
-        Examples
-        --------
-        >>> from skfedauc import rows_needed
-        >>> plan = rows_needed(0.8, width=0.1, prevalence=0.5)
-        >>> plan.table(aucs=[0.7, 0.8], values=[0.05, 0.1])
-        width  0.05  0.10
-        auc
-        0.7    1658   416
-        0.8    1204   302
-        """
-        import pandas as pd
-
-        if values is None:
-            values = [x for x in (self.value / 2, self.value, 2 * self.value) if x < 1]
-        columns = _shares_of(values, "values")
-        index = _shares_of([self.auc] if aucs is None else aucs, "aucs")
-
-        def cell(auc: float, value: float) -> int | None:
-            if not _is_possible(self.target, value, auc):
-                return None
-            return sum(_rows_of(self.design, self.target, auc, value, self.power))
-
-        return pd.DataFrame(
-            [[cell(auc, value) for value in columns] for auc in index],
-            index=pd.Index(index, name="auc"),
-            columns=pd.Index(columns, name=self.target),
-            dtype="Int64",
-        )
-
     def curve(self, n_rows: ArrayLike | None = None) -> pd.DataFrame:
         """Return the test's power, or the interval width, by the row count.
 
@@ -584,8 +490,7 @@ class RowsNeeded:
         Raises
         ------
         ValueError
-            If `n_rows` is not an array of numbers, or a number of rows has fewer than two rows of a
-            class at this prevalence.
+            If `n_rows` is no array of numbers with two rows of each class at this prevalence.
 
         Examples
         --------
@@ -673,21 +578,13 @@ def auc_critical_difference(
 
     See Also
     --------
-    compare_candidates : A search's candidates that are tied with the best.
     compare_models : Compare models on the same rows.
     rows_needed : How many rows a study needs.
 
     Notes
     -----
-    With m positives and n negatives, the AUC A has exactly the variance [1]_ [2]_ ::
-
-        V = [A (1 - A) + (m - 1)(Q1 - A^2) + (n - 1)(Q2 - A^2)] / (m n)
-
-    where Q1 is the probability that two positives both outrank the same negative, and Q2 is the
-    probability that a positive outranks two negatives. With normal scores
-    ``Q1 = Q2 = Phi(h) - 2 T(h, 1 / sqrt(3))``, where Phi is the normal distribution function,
-    ``h = Phi^-1(A)`` and T is Owen's function [3]_. The result is ``z sqrt(2 V (1 - correlation))``
-    with the normal quantile z at (1 + confidence_level) / 2.
+    The result is ``z sqrt(2 V (1 - correlation))`` with the exact variance V of an AUC of normal
+    scores [1]_ [2]_ and the normal quantile z at (1 + confidence_level) / 2.
 
     For two observed AUCs a and b, ``2 * norm.sf(1.96 * abs(a - b) / critical)`` is the p value of
     equal true AUCs, with the critical difference of their mean at the default level and SciPy's
@@ -696,14 +593,10 @@ def auc_critical_difference(
 
     References
     ----------
-    .. [1] Bamber, D. (1975). The area above the ordinal dominance graph and the area below
-       the receiver operating characteristic graph. Journal of Mathematical Psychology 12(4).
+    .. [1] Bamber (1975). Journal of Mathematical Psychology 12(4).
        https://doi.org/10.1016/0022-2496(75)90001-2
-    .. [2] Hanley, J. A. and McNeil, B. J. (1982). The meaning and use of the area under a
-       receiver operating characteristic (ROC) curve. Radiology 143(1).
-       https://doi.org/10.1148/radiology.143.1.7063747
-    .. [3] Owen, D. B. (1956). Tables for computing bivariate normal probabilities. Annals of
-       Mathematical Statistics 27(4). https://doi.org/10.1214/aoms/1177728074
+    .. [2] Owen (1956). Annals of Mathematical Statistics 27(4).
+       https://doi.org/10.1214/aoms/1177728074
 
     Examples
     --------

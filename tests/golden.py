@@ -559,6 +559,12 @@ def pvalue_of_difference(a: float, b: float, positives: int, negatives: int) -> 
     return 2 * float(scipy.stats.norm.sf(scipy.stats.norm.ppf(0.975) * abs(a - b) / critical))
 
 
+def table_of_rows(name: str, **target: Any) -> pd.DataFrame:
+    values = [target[name] * factor for factor in (0.5, 1, 2)]
+    plans = [skfedauc.rows_needed(0.8, prevalence=0.3, **{**target, name: x}) for x in values]
+    return pd.DataFrame([[plan.n_rows for plan in plans]], [0.8], values, dtype="Int64")
+
+
 def planning(_: Data) -> Iterator[tuple[str, Any]]:
     for auc, positives, negatives in ((0.8, 40, 160), (0.55, 300, 300), (0.97, 15, 1000)):
         yield (
@@ -584,7 +590,7 @@ def planning(_: Data) -> Iterator[tuple[str, Any]]:
     for name, target in targets.items():
         found = lambda target=target: skfedauc.rows_needed(0.8, prevalence=0.3, **target)  # noqa: E731
         yield f"rows {name}", found
-        yield f"rows {name} table", lambda found=found: found().table()
+        yield f"rows {name} table", lambda name=name, target=target: table_of_rows(name, **target)
         yield f"rows {name} curve", lambda found=found: found().curve()
     yield (
         "rows of a pilot",

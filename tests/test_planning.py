@@ -264,22 +264,7 @@ def test_reports_over_folds_are_refused():
         rows_needed(found.within_folds, width=0.1)
 
 
-# Tables, curves, words -------------------------------------------------------------------------
-
-
-def test_table_lacks_what_cannot_be():
-    plan = rows_needed(0.3, difference=0.2, prevalence=0.5)
-    table = plan.table()
-    assert table.columns.tolist() == [0.1, 0.2, 0.4]
-    assert table.isna().to_numpy().tolist() == [[False, False, True]]
-    with pytest.raises(ValueError, match=r"aucs must be a number between 0 and 1; got 70"):
-        plan.table(aucs=[70])
-    with pytest.raises(TypeError, match=r"aucs must be a sequence .*; got 0\.7\. .*aucs=\[0\.7\]"):
-        plan.table(aucs=0.7)
-    with pytest.raises(TypeError, match=r"values must be a sequence .*values=\[0\.1\]"):
-        plan.table(values=0.1)
-    with pytest.raises(ValueError, match=r"values must be .*; got 0"):
-        plan.table(values=[0])
+# Curves ----------------------------------------------------------------------------------------
 
 
 @each_plan

@@ -78,6 +78,8 @@ def check_share(value: Any, name: str) -> float:
     if not is_number(value) or not 0 < value < 1:
         is_percent = is_number(value) and 1 < value < 100
         hint = f" Pass {value / 100:g} for {value:g} %." if is_percent else ""
+        if is_number(value) and value in (0, 1):
+            hint = " The ends 0 and 1 are excluded."
         raise ValueError(f"{name} must be a number between 0 and 1; got {shortened(value)}.{hint}")
     return float(value)
 

@@ -55,7 +55,7 @@ class Decided(NamedTuple):
     @classmethod
     def of(cls, decisions: ScoreCounts) -> Decided:
         """Count the rows of decisions, whose scores are 0 and 1."""
-        counts = with_weights_over(decisions, view_of(decisions).weight_exponent)
+        counts = with_weights_over(decisions)
         starts, scores, negatives, positives, weights = counts.cells
         n = np.array([negatives, positives])
         amounts = (n, n, n) if weights is None else (n, weights[:2], weights[2:])

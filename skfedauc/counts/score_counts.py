@@ -1136,9 +1136,10 @@ def with_n_missing(counts: ScoreCounts, n_missing: int) -> ScoreCounts:
     return counts._with(counts._state._replace(n_missing=n_missing))  # noqa: SLF001
 
 
-def with_weights_over(counts: ScoreCounts, exponent: int) -> ScoreCounts:
-    """Return the counts with weights divided by ``2**exponent``, without rounding."""
-    return counts._with(counts._state.over(exponent))  # noqa: SLF001
+def with_weights_over(counts: ScoreCounts, exponent: int | None = None) -> ScoreCounts:
+    """Return the counts with weights divided by ``2**exponent``, their own by default, exactly."""
+    state = counts._state  # noqa: SLF001
+    return counts._with(state.over(state.weight_exponent if exponent is None else exponent))  # noqa: SLF001
 
 
 # For other parts of the package ------------------------------------------------------------------

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from skfedauc._kernel import Cells
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.moments import Floats, OwnMoments, ratio
-from skfedauc.counts.score_counts import view_of, with_weights_over
+from skfedauc.counts.score_counts import with_weights_over
 from skfedauc.inference.variances import Stratum, Variances
 from skfedauc.pairs import Ranks, ranks_among_all
 
@@ -135,7 +135,7 @@ def _gamma_pvalue(statistic: float, n_samples: int, share: Floats, middle: Float
 
 def class_agreement(counts: ScoreCounts) -> tuple[ClassAgreement, ClassAgreement]:
     """Compare the groups' score distributions, for the negatives and for the positives."""
-    cells = with_weights_over(counts, view_of(counts).weight_exponent).cells
+    cells = with_weights_over(counts).cells
     ranks = ranks_among_all(cells)
     found = []
     for side in (NEGATIVES, POSITIVES):

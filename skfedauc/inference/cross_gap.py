@@ -112,7 +112,7 @@ def pair_errors(counts: ScoreCounts) -> Floats:
     negatives, minus the AUC of the second's positives against the first's negatives.
     Groups are equal if their placement values have the same distribution.
     """
-    rows = view_of(with_weights_over(counts, view_of(counts).weight_exponent)).rows_by_class
+    rows = view_of(with_weights_over(counts)).rows_by_class
     variance = np.zeros((len(counts), len(counts)))
     for of_row, of_class in zip(_row_variances(counts), rows, strict=True):
         of_group = of_row * ratio(1.0, of_class.effective)
@@ -134,9 +134,7 @@ def _disparities(counts: ScoreCounts, others: ScoreCounts) -> End:
     `counts` gives the AUC of each group's positives, and `others`, which has the same rows, gives
     the AUC of the other groups' positives.
     """
-    counts, others = (
-        with_weights_over(one, view_of(one).weight_exponent) for one in (counts, others)
-    )
+    counts, others = (with_weights_over(one) for one in (counts, others))
     own = view_of(counts).rows_by_class
     of_others = own[0].others(), own[1].others()
     above, of_above = _above_others(counts.cells, 1, own[1], of_others[0])
@@ -154,7 +152,7 @@ def _disparities(counts: ScoreCounts, others: ScoreCounts) -> End:
 
 def _row_variances(counts: ScoreCounts) -> tuple[Floats, Floats]:
     """Placement value variances for a negative and a positive, over all groups."""
-    counts = with_weights_over(counts, view_of(counts).weight_exponent)
+    counts = with_weights_over(counts)
     negatives, positives, own = moments_of_all_rows(strata_of(counts, 0), sums_among_all(counts))
     sides = (own.negatives_squared, negatives), (own.positives_squared, positives)
     of_negative, of_positive = (ratio(of, rows.pairs) * rows.effective for of, rows in sides)

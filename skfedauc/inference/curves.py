@@ -63,7 +63,7 @@ class GroupCurves(NamedTuple):
     @classmethod
     def of(cls, counts: ScoreCounts) -> GroupCurves:
         """Return the groups' curves from score counts."""
-        counts = with_weights_over(counts, view_of(counts).weight_exponent)
+        counts = with_weights_over(counts)
         cells, groups, by_class = counts.cells, counts.cells.groups, view_of(counts).rows_by_class
         amounts = [column.astype(np.float64) for column in cells.amounts]
         squares = amounts if cells.weights is None else cells.weights[2:]

@@ -37,12 +37,7 @@ NEW_GROUPS = "new groups like these"
 
 
 def check_confidence_level(confidence_level: Any) -> float:
-    try:
-        return _input.check_share(confidence_level, "confidence_level")
-    except ValueError as error:
-        if _input.is_number(confidence_level) and 1 < confidence_level < 100:
-            raise ValueError(f"{error} Pass 0.95 for 95 %.") from None
-        raise
+    return _input.check_share(confidence_level, "confidence_level")
 
 
 def limits(

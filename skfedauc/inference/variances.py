@@ -287,9 +287,7 @@ def variances_of(counts: ScoreCounts, exponent: int | None = None) -> Variances:
     `counts.weight_exponent`. The fourth power of very small or large weights underflows or
     overflows, and no result depends on the scale. All folds must have the same exponent.
     """
-    counts = with_weights_over(
-        counts, view_of(counts).weight_exponent if exponent is None else exponent
-    )
+    counts = with_weights_over(counts, exponent)
     rows = view_of(counts).rows_by_class
     return _of_sums(
         group_aucs(view_of(counts).concordance.u2, *rows), *rows, view_of(counts).own_moments
@@ -455,9 +453,7 @@ class Stratum(NamedTuple):
 
 def strata_of(counts: ScoreCounts, exponent: int | None = None) -> tuple[Stratum, Stratum]:
     """Return the sums for negatives and positives."""
-    counts = with_weights_over(
-        counts, view_of(counts).weight_exponent if exponent is None else exponent
-    )
+    counts = with_weights_over(counts, exponent)
     found, rows = sums_among_all(counts), view_of(counts).rows_by_class
     n, p = (of_class.weight for of_class in rows)
     u2 = found.u2.astype(np.float64)
@@ -483,9 +479,7 @@ def all_rows(counts: ScoreCounts, exponent: int | None = None) -> Variances:
     """Return the variances with all rows as one sample, from the groups' sums."""
     if not all(of_class.n.any() for of_class in view_of(counts).rows_by_class):
         return variances_of(counts.regroup(None), exponent)
-    counts = with_weights_over(
-        counts, view_of(counts).weight_exponent if exponent is None else exponent
-    )
+    counts = with_weights_over(counts, exponent)
     strata, found = strata_of(counts, 0), sums_among_all(counts)
     auc = _pooled_auc(found.u2.astype(np.float64), (strata[0].rows, strata[1].rows))
     return _of_sums(auc, *moments_of_all_rows(strata, found))
@@ -706,7 +700,7 @@ def _shared_of_clusters(
     if not kept.any():
         return np.full(kept.shape, np.nan)
     (x, y), (p, q) = of_classes, units.share
-    own = view_of(with_weights_over(counts, view_of(counts).weight_exponent)).own_moments
+    own = view_of(with_weights_over(counts)).own_moments
     squared = own.negatives_squared, own.positives_squared
     # Parts of the variance due to pairs of rows of a cluster, and the weight of such pairs
     parts = units.by_group(np.array([x**2, y**2, 2.0 * x * y]))

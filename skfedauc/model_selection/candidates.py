@@ -77,7 +77,6 @@ def compare_candidates(
     See Also
     --------
     SelectSimplest : Refit rule for the simplest of the tied candidates.
-    auc_critical_difference : Return the critical difference of two test sets.
     compare_models : Compare models on the same test rows.
 
     Notes
@@ -96,21 +95,18 @@ def compare_candidates(
     Examples
     --------
     >>> from sklearn.datasets import make_classification
-    >>> from sklearn.model_selection import GridSearchCV, RepeatedStratifiedKFold
+    >>> from sklearn.model_selection import GridSearchCV
     >>> from sklearn.neighbors import KNeighborsClassifier
     >>> from skfedauc import compare_candidates
     >>> X, y = make_classification(200, random_state=0)
     >>> search = GridSearchCV(
-    ...     KNeighborsClassifier(),
-    ...     {"n_neighbors": [1, 15, 45]},
-    ...     scoring="roc_auc",
-    ...     cv=RepeatedStratifiedKFold(n_splits=5, n_repeats=4, random_state=0),
+    ...     KNeighborsClassifier(), {"n_neighbors": [1, 15, 45]}, scoring="roc_auc", cv=10
     ... ).fit(X, y)
     >>> compare_candidates(search, "score")[["score", "tied", "n_neighbors"]].round(2)
        score   tied  n_neighbors
     2   0.96   True           45
-    1   0.95   True           15
-    0   0.82  False            1
+    1   0.94   True           15
+    0   0.80  False            1
     """
     import pandas as pd
 
@@ -348,7 +344,6 @@ class SelectWithinGap(_RefitRule):
 
     See Also
     --------
-    SelectSimplest : Select the simplest candidate tied with the best.
     CandidatesDisplay : Plot the candidates and the front.
 
     Notes
@@ -425,36 +420,29 @@ class SelectSimplest(_RefitRule):
     Raises
     ------
     ValueError, TypeError
-        If an argument is not as described. In a search, if the score is missing, or all candidates
-        failed. If a tied candidate lacks the parameter, or its value is not a number. If there are
-        more than 10 splits, which are probably repeated folds, without ``test_fraction``.
+        If an argument is not as described. In a search, if the score is missing, all candidates
+        failed, or a tied candidate has no number as the parameter; and with more than 10 splits,
+        which are probably repeated folds, without ``test_fraction``.
 
     See Also
     --------
     compare_candidates : List the candidates with their differences from the best and p values.
-    SelectWithinGap : Select the best candidate within a limit of the gap.
 
     Notes
     -----
-    Like the one-standard-error rule, it prefers a simpler model whose score is not detectably
-    lower. Among equally simple candidates, the best score wins. With few splits, the rule may
-    select a somewhat worse candidate, or, with ``margin``, a needlessly complex one: repeat the
-    folds. To test the worst group of the selected model, use `GroupAUC.test_margin` with other
-    rows, because the score "worst" of a fold is on average too low.
+    Among equally simple candidates, the best score wins. With few splits, the rule may select a
+    somewhat worse candidate, or, with ``margin``, a needlessly complex one: repeat the folds.
 
     Examples
     --------
     >>> from sklearn.datasets import make_classification
     >>> from sklearn.linear_model import LogisticRegression
-    >>> from sklearn.model_selection import GridSearchCV, RepeatedStratifiedKFold
+    >>> from sklearn.model_selection import GridSearchCV
     >>> from skfedauc import SelectSimplest
     >>> X, y = make_classification(200, random_state=0)
+    >>> rule = SelectSimplest("score", simplest="C")
     >>> search = GridSearchCV(
-    ...     LogisticRegression(),
-    ...     {"C": [0.0001, 0.01, 1.0]},
-    ...     scoring="roc_auc",
-    ...     cv=RepeatedStratifiedKFold(n_splits=5, n_repeats=4, random_state=0),
-    ...     refit=SelectSimplest("score", simplest="C", test_fraction=0.2),
+    ...     LogisticRegression(), {"C": [0.0001, 0.01, 1.0]}, scoring="roc_auc", refit=rule
     ... ).fit(X, y)
     >>> search.best_params_
     {'C': 0.0001}

@@ -249,13 +249,8 @@ def cross_validate_group_auc(
     ----------
     estimator : estimator object
         A binary classifier, or a pipeline or search that ends in a binary classifier.
-    X : array-like, shape (n_rows, n_features)
-        The estimator's input.
-    y : array-like, shape (n_rows,)
-        True labels.
-    groups : str, list of str, or array-like, shape (n_rows,) or (n_rows, n_columns)
-        Columns of X by name, or the group labels themselves. If X has an index, a pandas
-        Series matches the rows of X by index label.
+    X, y, groups : array-like
+        The estimator's input, true labels and groups, as in `GroupAUC.from_estimator`.
     cv : int, splitter or iterable, default=None
         Number of folds of a `WithinGroupStratifiedKFold` (None means 5), or another splitter or
         iterable of splits, as in scikit-learn. Splitters that use groups get `groups`. With
@@ -267,16 +262,12 @@ def cross_validate_group_auc(
     sample_weight : array-like, shape (n_rows,), default=None
         Weights for fitting and for the AUC. Without metadata routing, the last step of a Pipeline
         receives the weights.
-    pos_label : int, float, bool or str, default=None
-        The positive label. None means ``estimator.classes_[1]``.
-    response_method : str, tuple of str or None, default=None
-        The estimator's methods that return scores, preferred first. None means
-        "decision_function", else "predict_proba", as in scikit-learn's "roc_auc".
+    pos_label, response_method : object, default=None
+        As in `GroupAUC.from_estimator`.
     n_jobs : int, default=None
-        Number of workers. None means 1 unless in a `joblib.parallel_config` context; -1 means all
-        processors.
+        Number of workers; -1 means all processors.
     undefined : {"skip", "ignore", "raise"} or float, default="skip"
-        How to treat groups that lack a class; see `GroupAUC`.
+        As in `GroupAUC`.
     missing : {"raise", "drop", "group"}, default="raise"
         How to treat rows without a group label; see `ScoreCounts.from_predictions`. Models are
         trained on these rows; "drop" leaves them out of the AUCs.
@@ -288,11 +279,6 @@ def cross_validate_group_auc(
     GroupAUCCrossValidation
         Result with the reports `folds`, `within_folds` and `over_folds`, the table `by_fold`, and
         `fold_effect`.
-
-    Raises
-    ------
-    Exception
-        If an argument is not as described, or a fold fails.
 
     See Also
     --------

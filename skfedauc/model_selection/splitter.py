@@ -91,15 +91,13 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
     random_state : int, RandomState instance or None, default=None
         Seed of the shuffling.
     missing : {"raise", "drop", "group"}, default="raise"
-        Treatment of rows without a group label. "raise" raises a ValueError. "drop" splits them as
-        one additional group, for scorers with ``missing="drop"``; "group" forms the groups of
-        scorers with ``missing="group"``. Models are trained on these rows in both cases.
+        Treatment of rows without a group label, as in scorers. "drop" splits them as one additional
+        group; models are trained on these rows.
 
     See Also
     --------
     RepeatedWithinGroupStratifiedKFold : Repeat the folds with different shuffles.
     cross_validate_group_auc : Report of the test rows in all folds.
-    sklearn.model_selection.StratifiedKFold : Stratify by class only.
     sklearn.model_selection.StratifiedGroupKFold : Keep each group in one fold.
 
     Examples
@@ -298,7 +296,6 @@ class RepeatedWithinGroupStratifiedKFold(SplitsByGroups, _sklearn.RepeatedSplits
     See Also
     --------
     WithinGroupStratifiedKFold : The folds of one repetition.
-    sklearn.model_selection.RepeatedStratifiedKFold : Stratify by class only.
 
     Examples
     --------

@@ -286,10 +286,7 @@ def agreement_with_pooled(estimates: GroupEstimates, delta: float) -> Agreement:
         raise ValueError("agreement needs a group with rows of both classes.")
     pooled = estimates.pairs.pooled_auc
     sides = agreement.class_agreement(counts)
-    strata, own = (
-        strata_of(counts),
-        view_of(with_weights_over(counts, view_of(counts).weight_exponent)).own_moments,
-    )
+    strata, own = strata_of(counts), view_of(with_weights_over(counts)).own_moments
     rows, class_rows = [], (variances.negatives, variances.positives)
     for name in AVERAGES:
         share = shares(estimates, name)

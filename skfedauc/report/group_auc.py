@@ -75,23 +75,21 @@ class GroupAUC:
     counts : ScoreCounts or GroupPairs
         Score counts by group, such as the summed counts of many devices.
     undefined : {"skip", "ignore", "raise"} or float, default="skip"
-        How to treat groups that lack a class, and therefore an AUC, in averages and gaps. "skip"
-        leaves them out with one `UndefinedMetricWarning`, "ignore" without a warning, and "raise"
-        raises a ValueError. A number replaces their AUC.
+        Groups that lack a class, and so an AUC, in averages and gaps. "skip" leaves them out with
+        one `UndefinedMetricWarning`, "ignore" without a warning, and "raise" raises a ValueError. A
+        number replaces their AUC.
     group_names : str or list of str, default=None
         Group column names in tables. None means the `group_names` of the counts.
     clusters : str, default=None
         Name of the group column that holds clusters, such as patients with several rows each; the
-        other columns are the groups. Variances, intervals and tests then allow for dependent rows
-        of the same cluster. None means that all rows are independent.
+        other columns are the groups. None means that all rows are independent.
     min_per_class : int, default=1
-        Groups with fewer positives or negatives are left out, with all their rows, because tiny
-        groups dominate `worst` and `difference`. The repr names them. `undefined` applies to the
-        rest.
+        Groups with fewer positives or negatives are left out, with all their rows; the repr names
+        them. `undefined` applies to the rest.
     measure : Measure, default=None
         Measure instead of the AUC, such as ``PartialAUC(max_fpr=0.1)`` of `skfedauc.measures`. It
-        has `by_group`, `statistics` (pooled, averages, worst and difference), `bounds` and
-        `confidence_intervals`; other methods are for AUCs and raise a ValueError.
+        has `by_group`, `statistics`, `bounds` and `confidence_intervals`; other methods are for
+        AUCs and raise a ValueError.
 
     Attributes
     ----------
@@ -109,25 +107,21 @@ class GroupAUC:
     group_roc_auc_score : Compute one statistic.
     group_auc_scoring : Scorers for the statistics.
     MulticlassGroupAUC : Report for several classes.
-    ScoreCounts : Score counts that a report is computed from.
     ScoreCounts.regroup : Combine groups, such as small ones, before the report.
     FairnessAudit : Report on sensitive columns, with decision rates.
     GroupAUCAggregator : Report from the counts of Flower's clients.
-    Measure : Measures instead of the AUC.
 
     Notes
     -----
     The average by positives is the covariate-adjusted AUC [1]_. For binned scores, rows in the same
-    bin are tied, limits and p values are the most cautious ones that the bins permit, and `bounds`
-    has what the exact scores can be.
+    bin are tied, and limits and p values are the most cautious ones that the bins permit.
 
     Variances are DeLong's [2]_, with clusters Obuchowski's [3]_ with Bell and McCaffrey's
     correction [4]_. Clusters with the same label are the same cluster in all groups and at all
     sites: pass site and patient together if sites number their patients from 1.
     `test_equal_groups`, `tau`, `ranking`, ``compare_groups("rest")`` and ``over="groups"`` need
-    groups that share no clusters; `agreement` and ``method="exact"`` need independent rows.
-
-    Limits of averages and differences follow from the limits of the groups [5]_.
+    groups that share no clusters; `agreement` and ``method="exact"`` need independent rows. Limits
+    of averages and differences follow from the limits of the groups [5]_.
 
     References
     ----------
@@ -232,32 +226,24 @@ class GroupAUC:
         clusters : array-like, shape (n_rows,) or (n_rows, n_columns), default=None
             Cluster label of each row, such as the patient, which the report does not store.
         n_jobs : int, default=None
-            Number of threads. None means 1 unless in a `joblib.parallel_config` context; -1 means
-            all processors.
+            Number of threads; -1 means all processors.
         measure : Measure, default=None
-            Measure instead of the AUC; see `GroupAUC`.
+            As in `GroupAUC`.
         undefined : {"skip", "ignore", "raise"} or float, default="skip"
-            How to treat groups that lack a class; see `GroupAUC`.
+            As in `GroupAUC`.
         missing : {"raise", "drop", "group"}, default="raise"
             How to treat rows without a group label; see `ScoreCounts.from_predictions`.
         min_per_class : int, default=1
-            Groups with fewer positives or negatives are left out; see `GroupAUC`.
+            As in `GroupAUC`.
 
         Returns
         -------
         GroupAUC
         """
-        undefined = check_undefined(undefined)
+        undefined, missing = check_undefined(undefined), _input.check_missing(missing)
         _input.check_groups_given(groups)
-        rows = _input.check_rows(
-            y_true,
-            y_score,
-            groups,
-            sample_weight,
-            pos_label,
-            missing=_input.check_missing(missing),
-            clusters=clusters,
-        )
+        of_rows = y_true, y_score, groups, sample_weight, pos_label
+        rows = _input.check_rows(*of_rows, missing=missing, clusters=clusters)
         pairs = GroupPairs.of_rows(rows, n_jobs, _input.names_of(rows.labels, groups))
         return cls(pairs, undefined=undefined, min_per_class=min_per_class, measure=measure)
 
@@ -326,16 +312,8 @@ class GroupAUC:
         labels, of_clusters = labels_of_rows(groups, clusters, X, y, sample_weight)
         y = _input.column_of(y, "y")
         model = _sklearn.scores_of(estimator, X, response_method, pos_label, y=y)
-        rows = _input.check_rows(
-            y,
-            model.scores,
-            labels,
-            sample_weight,
-            model.positive,
-            missing=missing,
-            warn_labels=False,
-            clusters=of_clusters,
-        )
+        of_rows = y, model.scores, labels, sample_weight, model.positive
+        rows = _input.check_rows(*of_rows, missing=missing, warn_labels=False, clusters=of_clusters)
         pairs = GroupPairs.of_rows(rows, n_jobs, _input.names_of(rows.labels, labels, groups))
         return cls(pairs, undefined=undefined, min_per_class=min_per_class, measure=measure)
 
@@ -445,38 +423,30 @@ class GroupAUC:
     def bounds(self, of: intervals.Of = "statistics", *, withheld: bool = False) -> pd.DataFrame:
         """Return certain intervals, which contain the statistics of the exact scores.
 
-        This is no confidence interval, and needs no assumption on the scores. At `low`, each
-        positive has the lowest score of its bin and each negative the highest; at `high`, the
-        reverse. No narrower interval of an AUC, an average or `bias_score` is certain; those of
-        gaps follow by interval arithmetic.
+        At `low`, each positive has the lowest score of its bin and each negative the highest; at
+        `high`, the reverse. No narrower interval of an AUC, an average or `bias_score` is certain;
+        those of gaps follow by interval arithmetic.
 
         Parameters
         ----------
         of : {"statistics", "groups"}, default="statistics"
             "statistics" gives an interval for each named statistic, "groups" for each group.
         withheld : bool, default=False
-            Whether the intervals of statistics cover the rows of groups that `min_count` withheld,
-            for every possible number of these rows. Averages, `worst` and `difference` have such an
-            interval if the counts hold the labels of these groups; statistics that compare groups
-            do not.
+            Whether the intervals of statistics cover every possible number of rows of the groups
+            that `min_count` withheld. Averages, `worst` and `difference` have such an interval if
+            the counts hold the labels of these groups; statistics that compare groups do not.
 
         Returns
         -------
         pandas.DataFrame
-            A row for each statistic or group: `value`, and the ends `low` and `high` of the certain
-            interval, which are equal for exact scores. NaN for undefined values, and for `tau` of
-            binned scores.
+            A row for each statistic or group: `value`, and the ends `low` and `high`, which are
+            equal for exact scores. NaN for undefined values, and for `tau` of binned scores.
 
         Raises
         ------
         ValueError
             If `withheld` is True for groups, for weighted rows, or for withheld groups whose
             numbers of rows have no known limits.
-
-        See Also
-        --------
-        ScoreCounts.disclosure : What was withheld.
-        ScoreCounts.reduced : Counts by bins.
 
         Examples
         --------
@@ -554,10 +524,6 @@ class GroupAUC:
 
         The diagonal holds the group AUCs. Access raises a ValueError if the matrix does not fit in
         memory.
-
-        See Also
-        --------
-        CrossAUCDisplay : The table as a plot.
         """
         import pandas as pd
 
@@ -575,20 +541,15 @@ class GroupAUC:
         """Bias AUCs and average equality gaps by group [1]_ [2]_.
 
         They compare a group with its background, the rows in all other groups. NaN if a class is
-        absent. The columns:
+        absent. Columns besides `auc`:
 
-        ``auc``: the group AUC.
-
-        ``bpsn_auc``: AUC of the background's positives against the group's negatives. It is low if
-        the group's negatives have high scores, which leads to many false positives.
-
-        ``bnsp_auc``: AUC of the group's positives against the background's negatives. It is low if
-        the group's positives have low scores, which leads to many false negatives.
-
-        ``xauc_disparity``: `bnsp_auc` minus `bpsn_auc`.
-
-        ``positive_aeg``, ``negative_aeg``: average equality gaps, the probability that a row of the
-        group scores above a background row of the same class, minus one half.
+        * `bpsn_auc`: AUC of the background's positives against the group's negatives, low if many
+          of these would be false positives;
+        * `bnsp_auc`: AUC of the group's positives against the background's negatives, low if many
+          of these positives would be false negatives;
+        * `xauc_disparity`: `bnsp_auc` minus `bpsn_auc`;
+        * `positive_aeg`, `negative_aeg`: average equality gaps, the probability that a row of the
+          group scores above a background row of the same class, minus one half.
 
         References
         ----------
@@ -669,9 +630,9 @@ class GroupAUC:
             Confidence level.
         method : {"logit", "delong", "exact"}, default=None
             "logit" has limits on the logit scale, or those of Newcombe's method 5 [1]_ where they
-            are further out. "delong" has limits on the AUC scale, clipped to [0, 1]. "exact" holds
-            for any distribution of independent rows, and is wide. None means "logit", or the only
-            method of a measure instead of the AUC.
+            are further out; "delong" on the AUC scale, clipped to [0, 1]. "exact" holds for any
+            distribution of independent rows, and is wide. None means "logit", or the only method of
+            a measure instead of the AUC.
         of : {"groups", "statistics"}, default="groups"
             "groups" gives an interval for each group; "statistics" gives intervals for the pooled
             AUC, the averages, the worst AUC and the difference.
@@ -685,12 +646,7 @@ class GroupAUC:
         pandas.DataFrame
             By group: `auc` (or the measure's name), `ci_low`, `ci_high`, `method` and `note`.
             By statistic: `value` instead of `auc`, and the `estimand` in words. Limits are NaN if
-            there is no interval; `note` gives the reason, or a special case such as perfect
-            separation.
-
-        See Also
-        --------
-        GroupAUCDisplay : The AUCs and their intervals as a plot.
+            there is no interval; `note` gives the reason, or a special case.
 
         Notes
         -----
@@ -731,15 +687,13 @@ class GroupAUC:
 
         The statistic is the weighted variance of the group AUCs, divided by its expectation under
         the null hypothesis, with Box's approximation [1]_ by an F distribution; with 100 or more
-        groups of few rows, it is a sum of one term per group and normal (`method` says which). A
-        large p value does not show that the groups are equal.
+        groups of few rows, it is a sum of one term per group and normal.
 
         Returns
         -------
         EqualGroupsTest
-            Result with `statistic`, `pvalue`, `method`, `degrees_of_freedom`, `n_groups` and
-            `n_left_out`, the groups with fewer than two positives or two negatives (with weights:
-            an effective sample size below 1.5).
+            Result with `statistic`, `pvalue` and the `method`. Groups with fewer than two positives
+            or two negatives (with weights: an effective sample size below 1.5) are left out.
 
         References
         ----------
@@ -751,9 +705,9 @@ class GroupAUC:
     def test_difference(self, *, confidence_level: float = 0.95) -> DifferenceTest:
         """Test that all group AUCs are equal, by the interval of their largest difference.
 
-        The test compares all pairs of groups simultaneously, with quantiles of the studentized
-        range; above 2,000 groups, the largest lower with the smallest upper limit, by Bonferroni's
-        method. `test_equal_groups` has more power against many small differences.
+        The test compares all pairs of groups, with quantiles of the studentized range; above 2,000
+        groups, the largest lower with the smallest upper limit, by Bonferroni's method.
+        `test_equal_groups` has more power against many small differences.
 
         Parameters
         ----------
@@ -763,11 +717,9 @@ class GroupAUC:
         Returns
         -------
         DifferenceTest
-            Result with the `difference`, its confidence limits `ci_low` and `ci_high`, the
-            `pvalue` (the smallest `pvalue_adjusted` of `compare_groups`), `n_groups` and `method`.
-            `highest` and `lowest` are the groups with the highest and the lowest AUC. `clearest` is
-            the pair of groups with the most significant difference. NaN with fewer than two groups
-            that have an AUC.
+            Result with the `difference`, its limits `ci_low` and `ci_high`, the `pvalue` (the
+            smallest `pvalue_adjusted` of `compare_groups`), and the groups `highest`, `lowest` and
+            `clearest`. NaN with fewer than two groups that have an AUC.
 
         Examples
         --------
@@ -791,8 +743,7 @@ class GroupAUC:
 
         Without `reference`, the claim is that the true AUCs of every two groups differ by less than
         `margin` (equivalence). With `reference`, the claim is that the true AUC of every group
-        exceeds ``reference - margin`` (non-inferiority). Failing to show the claim does not show
-        the opposite.
+        exceeds ``reference - margin`` (non-inferiority).
 
         Parameters
         ----------
@@ -800,28 +751,21 @@ class GroupAUC:
             Equivalence margin, between 0 and 1, or how far below the reference an AUC may be, which
             may be 0.
         reference : float, default=None
-            AUC to compare the groups with, between 0 and 1, such as a required or a published AUC.
-            The reference has no sampling error.
+            AUC without sampling error to compare the groups with, between 0 and 1.
         confidence_level : float, default=0.95
             Confidence level of the one-sided limit.
 
         Returns
         -------
         MarginTest
-            Result with `is_shown`, `pvalue`, `estimate` (the largest difference, or the smallest
-            AUC), its one-sided confidence `limit`, and the `groups` with the limit. NaN if too few
-            groups have an AUC.
-
-        See Also
-        --------
-        rows_needed : Number of rows that the test requires.
+            Result with `is_shown`, `pvalue`, the `estimate`, its one-sided confidence `limit`, and
+            the `groups` with the limit. NaN if too few groups have an AUC.
 
         Notes
         -----
         Each pair of groups (two one-sided tests), or each group, is tested with the full error
         rate, because the claim requires all of them to pass [1]_. The limit is that of
-        `confidence_intervals` of statistics with the level ``2 * confidence_level - 1``. With many
-        groups, the power is low.
+        `confidence_intervals` of statistics with the level ``2 * confidence_level - 1``.
 
         References
         ----------
@@ -861,10 +805,6 @@ class GroupAUC:
             `ci_high`, `statistic` and `pvalue` of this comparison alone. `simultaneous_low`,
             `simultaneous_high` and `pvalue_adjusted` are for all comparisons together; `adjustment`
             names the method. NaN if a group lacks a class.
-
-        See Also
-        --------
-        GroupAUCDisplay : The group AUCs as a plot.
 
         Notes
         -----
@@ -918,10 +858,6 @@ class GroupAUC:
         ------
         ValueError
             If rows belong to several test sets.
-
-        See Also
-        --------
-        skfedauc.plotting.RankingDisplay : The table as a plot.
 
         References
         ----------
@@ -986,10 +922,6 @@ class GroupAUC:
         ------
         ValueError
             If a class has no rows.
-
-        See Also
-        --------
-        GroupScoreDisplay : The group scores as a plot.
 
         Notes
         -----

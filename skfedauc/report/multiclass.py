@@ -69,9 +69,7 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
 
     See Also
     --------
-    group_roc_auc_score : Compute one statistic.
     GroupAUC : Report for two classes.
-    MulticlassCounts : Counts that a report is computed from.
 
     Notes
     -----
@@ -162,7 +160,7 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
             Finite scores of each class. The scores of a row need not add up to 1. The columns of a
             data frame are matched by name; see `MulticlassCounts.from_predictions`.
         groups : array-like, shape (n_rows,) or (n_rows, n_columns)
-            Group label of each row; with several columns each combination is a group.
+            As in `GroupAUC.from_predictions`.
         multi_class : {"ovr", "ovo"}, default="ovr"
             Compare each class with the rest, or with each other class.
         labels : array-like, shape (n_classes,), default=None
@@ -219,7 +217,7 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         X, y, groups : object
             The estimator's input, true labels and groups, as in `GroupAUC.from_estimator`.
         multi_class : {"ovr", "ovo"}, default="ovr"
-            Compare each class with the rest, or with each other class.
+            As in `from_predictions`.
         response_method : str, tuple of str or None, default=None
             Methods of the estimator that return a score for each class, preferred first. None means
             "predict_proba", as in scikit-learn's "roc_auc_ovr".
@@ -320,8 +318,7 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         Parameters
         ----------
         class_average : {"macro", "weighted"}, default="macro"
-            Weights of the AUCs. "macro" means equal weights. "weighted" means the weight of the
-            group's positives ("ovr"), or of the group's rows in both classes ("ovo").
+            As in `statistic`, with the weights of the group's own rows.
 
         Returns
         -------
@@ -352,18 +349,16 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         confidence_level : float, default=0.95
             Confidence level.
         of : {"groups", "statistics"}, default="groups"
-            "groups" gives an interval of each group's average over the classes, see
-            `average_by_group`. "statistics" gives intervals of averages over the classes, see
-            `statistic`: of the pooled AUC, and of the averages over groups.
+            "groups" gives intervals of `average_by_group`; "statistics" gives those of `statistic`
+            for the pooled AUC and the averages over groups.
         class_average : {"macro", "weighted"}, default="macro"
-            Weights of the classes, as in `statistic`.
+            As in `statistic`.
 
         Returns
         -------
         pandas.DataFrame
-            By group: `auc`, `standard_error`, `ci_low`, `ci_high`, and `note`, which states a
-            special case. By statistic: `value` instead of `auc`. Values and limits of undefined
-            averages are NaN.
+            By group: `auc`, `standard_error`, `ci_low`, `ci_high`, and a `note` on special cases;
+            by statistic, `value` instead of `auc`. NaN for undefined averages.
 
         Raises
         ------
@@ -373,11 +368,10 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
 
         Notes
         -----
-        The variance of an average is the sum of the squared effects of the rows on it, by the delta
-        method with DeLong's covariances, or of the clusters with Student's t; see
-        `GroupAUC.confidence_intervals`. The groups and the shares of the classes are fixed. The
-        interval of the pooled value treats the rows in all groups as one sample, which
-        overestimates the variance if the scores of the groups differ.
+        The variance of an average is the sum of the squared effects of the rows on it, or of the
+        clusters with Student's t; see `GroupAUC.confidence_intervals`. The groups and the shares of
+        the classes are fixed. The interval of the pooled value treats the rows in all groups as one
+        sample, which overestimates the variance if the scores of the groups differ.
         """
         import pandas as pd
 
