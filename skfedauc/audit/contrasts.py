@@ -19,15 +19,17 @@ from skfedauc.inference.differences import (
     all_pairs,
     crossing,
     deviate_of_all_pairs,
-    largest_of_pairs,
     reach_of_difference,
 )
 from skfedauc.inference.rates import (
     Estimates,
     GapLimits,
     Limits,
+    largest_difference,
     limits_of_difference,
     limits_of_ratio,
+    reaches,
+    tail_of,
 )
 
 Floats = NDArray[np.float64]
@@ -56,16 +58,8 @@ class Gap(NamedTuple):
 class Between:
     """Value differences for all group pairs, or ratios, which exclude 1 if differences exclude 0.
 
-    Parameters
-    ----------
-    values : float64 array, shape (n_groups,)
-    estimates : callable
-        Maps a limit's error probability to the values with their limits.
-    correlation : float64 array, shape (n_groups, n_groups), default=None
-        The values' correlations; None if they are independent.
-    n_rows : int array, shape (n_groups,), default=None
-        Numbers of rows in the denominators of rates; None for all rows.
-    is_ratio : bool, default=False
+    `estimates` maps a limit's error probability to the values with their limits; `correlation` is
+    None for independent values. `n_rows` are the denominators of rates, None for all rows.
     """
 
     values: Floats
@@ -128,7 +122,7 @@ class Between:
     def columns(self, alpha: float, reference: int) -> Columns:
         """Return group limits, and limits of the differences from a reference group."""
         lowest, highest = self.estimates(0.025)
-        ends = self.estimates(_tail(deviate_of_all_pairs(alpha, self.values.size)))
+        ends = self.estimates(tail_of(deviate_of_all_pairs(alpha, self.values.size)))
         low = _differences(*ends, reference, -1.0, self.correlation)
         high = _differences(*ends[::-1], reference, 1.0, self.correlation)
         low[reference] = high[reference] = np.nan
@@ -143,17 +137,12 @@ class Between:
     def _lowest(self, deviate: float, chosen: NDArray[np.intp]) -> tuple[float, tuple[int, int]]:
         """Return the largest lower limit over the chosen groups' pairs, and its pair."""
         lowest, highest = (
-            Limits(*(part[chosen] for part in of)) for of in self.estimates(_tail(deviate))
+            Limits(*(part[chosen] for part in of)) for of in self.estimates(tail_of(deviate))
         )
-        if self.values.size > MOST_GROUPS:
-            pair = int(lowest.low.argmax()), int(highest.high.argmin())
-            return float(lowest.low.max() - highest.high.min()), pair
         correlation = self.correlation
         if correlation is not None:
             correlation = correlation[np.ix_(chosen, chosen)]
-        of_first = lowest.value, lowest.value - lowest.low
-        of_second = highest.value, highest.high - highest.value
-        return largest_of_pairs(of_first, of_second, -1.0, correlation)
+        return largest_difference(lowest, highest, -1.0, correlation)
 
 
 class WithOthers:
@@ -210,18 +199,11 @@ class WithOthers:
 Contrast = Between | WithOthers
 
 
-def _tail(deviate: float) -> float:
-    from scipy.special import ndtr
-
-    return float(ndtr(-deviate))
-
-
 def _differences(
     one: Limits, other: Limits, reference: int, sign: float, correlation: Floats | None
 ) -> Floats:
     """Return lower (sign -1) or upper (sign 1) limits for differences from a reference."""
-    of_one = one.value - one.low if sign < 0 else one.high - one.value
-    of_other = other.high - other.value if sign < 0 else other.value - other.low
+    of_one, of_other = reaches(one, other, sign)
     own = of_other[reference]
     reach = of_one + own
     if one.value.size <= MOST_GROUPS:

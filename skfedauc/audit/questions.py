@@ -61,32 +61,11 @@ class Changes(NamedTuple):
 class Question:
     """A question about one column's groups.
 
-    Attributes
-    ----------
-    name : str
-        Name of the gap in the API and in tolerances.
-    value : str
-        Name of the groups' value, the column of `FairnessAudit.by_group`.
-    title, noun : str
-        The row's heading, and the value in a sentence.
-    gloss : str
-        A few words on the value, beside the heading on the first screen.
-    definition : str
-        One sentence for the page and the model card.
-    ask : callable or None
-        Maps a sample to the groups' `Contrast`; None for the larger one among two gaps.
-    changes : callable or None
-        Maps `TwoModels` to `Changes`; None for gaps that are asked for a tolerance only.
-    rows : str
-        Noun for the rows that a group's value rests on.
-    requires : {"", "decisions", "probabilities"}
-        What a sample needs beside two groups with enough rows.
-    is_signed, is_ratio : bool
-        Whether a value has a sign, and whether the gap is a ratio, which is 1 for equal groups.
-    is_for_tolerance : bool
-        Whether the gap is asked only for a tolerance.
-    parts : tuple of str
-        The two questions whose larger gap (or smaller ratio) this is.
+    `name` is the gap's name in the API and in tolerances, and `value` the column of
+    `FairnessAudit.by_group`. `title` is the row's heading, with `gloss` beside it on the first
+    screen, `noun` the value in a sentence, and `rows` what a group's value rests on. `requires` is
+    what a sample needs beside two groups with enough rows. `ask` is None for the larger gap of two
+    `parts`, and `changes` for gaps that are asked for a tolerance only.
     """
 
     name: str

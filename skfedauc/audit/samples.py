@@ -76,24 +76,10 @@ class Sample:
 
     All questions read the same groups, those with enough rows in each class.
 
-    Attributes
-    ----------
-    names : tuple of str
-        Column names.
-    report : GroupAUC
-        Report on the compared groups.
-    decisions : GroupPairs or None
-        Decisions on the rows of the compared groups.
-    pairs : GroupPairs
-        Rows of all groups.
-    least : int
-        Least number of positives and negatives of a compared group.
-    left_out : tuple of tuples
-        Label, number of positives and number of negatives in each other group.
-    remark : str
-        Sentence on the groups that are left out; empty without such groups.
-    within : str
-        Control column and its label, `` within hospital north``; empty without one.
+    `report` and `decisions` have the compared groups, with at least `least` rows of each class, and
+    `pairs` all groups. `left_out` has the label and the numbers of positives and negatives of each
+    other group, and `remark` is a sentence on them. `within` is a control column with its label,
+    `` within hospital north``, or empty.
     """
 
     names: tuple[str, ...]
