@@ -28,7 +28,6 @@ from skfedauc.audit.document import (
 from skfedauc.audit.questions import QUESTIONS
 from skfedauc.audit.samples import Sample
 from skfedauc.inference.calibration import reliability
-from skfedauc.inference.curves import GroupCurves
 from skfedauc.planning import rows_needed
 from skfedauc.report import estimates_of
 from skfedauc.report.intervals import binned_note
@@ -497,7 +496,7 @@ def _shown(auc: NDArray[np.float64], sample: Sample) -> list[int]:
 def _roc_curves(
     column: str, sample: Sample, of_aucs: Answer, chosen: list[int], many: str
 ) -> Panels:
-    is_lower, curves, lines = _is_lower(of_aucs), GroupCurves.of(sample.report.counts), []
+    is_lower, curves, lines = _is_lower(of_aucs), estimates_of(sample.report).curves, []
     for g in chosen:
         style = "low" if is_lower[g] else "few" if sample.is_few[g] else ""
         curve = curves.corners(g)
