@@ -258,7 +258,8 @@ def column_names(report: GroupAUC) -> tuple[str, ...]:
 def decisions_at(counts: ScoreCounts, threshold: float) -> ScoreCounts:
     """Return the decisions that select rows with a score of at least the threshold."""
     otherwise = "decisions= with counts of the decisions, or threshold=None to audit the ranking"
-    check_edges(counts, np.array([threshold]), f"{otherwise} alone")
+    if view_of(counts).ranges is not None:
+        check_edges(counts, np.array([threshold]), f"{otherwise} alone")
     # All scores of a bin are on the same side of the threshold.
     exact, _ = extremes_of(counts)
     return exact.map_scores(lambda scores: (scores >= threshold).astype(np.float64))
