@@ -159,7 +159,6 @@ OWN = {
     "boosting.LightGBMMetric": {"groups": lambda data: GROUPS},
     "datasets.make_group_scores": {"case": "different"},
     "datasets.make_uniform_scores": {"n_samples": 50, "prevalence": 0.5},
-    "plotting.CandidatesDisplay": {"scores": np.array([0.7, 0.8]), "gaps": np.array([0.1, 0.2])},
 }
 if PRIVATE:
     OWN |= {

@@ -516,12 +516,11 @@ def test_no_limit_is_drawn_unless_it_is_of_this_gap():
     assert set(display.limit_.get_xdata()) == {0.15}
 
 
-def test_candidates_without_parameters_or_front():
-    display = CandidatesDisplay(scores=[0.7], gaps=[0.1]).plot(axes())
-    assert display.front_line_ is None
+def test_candidates_of_results_without_parameters():
+    results = {"mean_test_pooled": [0.7], "mean_test_neg_difference": [-0.1]}
+    display = CandidatesDisplay(results, score="pooled").plot(axes())
+    assert (display.front, display.chosen_marker_) == ([0], None)
     draw(display)
-    with pytest.raises(ValueError, match="nothing to draw"):
-        CandidatesDisplay(scores=[np.nan], gaps=[0.1])
 
 
 # All displays -----------------------------------------------------------------------------------

@@ -82,7 +82,7 @@ def limits_of_pairs(k, n, alpha, tail):
     )
     found = []
     for deviate in deviates:
-        of_one = 2 * limits_of._tail_of(deviate)
+        of_one = 2 * limits_of.tail_of(deviate)
         limits = [
             proportion_confint(*of, alpha=of_one, method="beta") for of in zip(k, n, strict=True)
         ]

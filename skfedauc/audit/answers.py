@@ -16,8 +16,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from skfedauc import _input
-from skfedauc.audit.contrasts import Gap
-from skfedauc.audit.questions import QUESTIONS, Changes, Question, TwoModels
+from skfedauc.audit.questions import QUESTIONS, Changes, Gap, Question, TwoModels
 from skfedauc.audit.samples import Sample
 from skfedauc.inference.effects import Floats
 from skfedauc.inference.models import auc_values, compare_average, gap_change, joint_within

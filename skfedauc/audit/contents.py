@@ -27,8 +27,7 @@ from skfedauc.audit.document import (
 )
 from skfedauc.audit.questions import QUESTIONS
 from skfedauc.audit.samples import Sample
-from skfedauc.inference.calibration import equal_count_bins
-from skfedauc.inference.rates import wilson
+from skfedauc.inference.calibration import reliability
 from skfedauc.planning import rows_needed
 from skfedauc.report import estimates_of
 from skfedauc.report.intervals import binned_note
@@ -287,22 +286,27 @@ def _plan(found: Answer, sample: Sample) -> list[str]:
 def _marks(found: Answer, sample: Sample) -> list[Mark]:
     """Return the plot's rows, lowest first."""
     assert found.table is not None
-    rows = found.table.to_dict("records")
-    # Of two groups, the lower one can be the reference.
-    is_pair = found.verdict == "differ" and len(rows) == 2
-    order = _order(found)
+    rows, is_lower, few = found.table.to_dict("records"), _is_lower(found), sample.few_groups
     marks = []
-    for g in order.tolist():
+    for g in _order(found).tolist():
         row, group = rows[g], found.groups[g]
-        is_lower = group == found.lowest if is_pair else row["simultaneous_high"] < 0
-        is_lower = is_lower and not found.question.is_with_others and not found.models
-        style = "low" if is_lower else "few" if group in sample.few_groups else ""
+        style = "low" if is_lower[g] else "few" if group in few else ""
         label = _words.shortened_label(group, _MOST_IN_LABEL)
         value, low, high, before = row.get("value"), row["ci_low"], row["ci_high"], None
         if found.models:  # The limits are those of the change.
             value, low, high, before = (float(row[name]) for name in ["after"] * 3 + ["before"])
         marks.append(Mark(label, value, low, high, int(row["n_rows"]), style, before))
     return marks
+
+
+def _is_lower(found: Answer) -> NDArray[np.bool_]:
+    """Return whether each group is established to be lower than the largest one."""
+    assert found.table is not None
+    if found.question.is_with_others or found.models:
+        return np.zeros(len(found.groups), np.bool_)
+    if found.verdict == "differ" and len(found.groups) == 2:  # the lower one can be the reference
+        return np.array([group == found.lowest for group in found.groups])
+    return found.table["simultaneous_high"].to_numpy(np.float64) < 0
 
 
 def _order(found: Answer) -> NDArray[np.intp]:
@@ -457,8 +461,9 @@ def _plain_tolerances(audits: list[Audited], facts: Mapping[str, Any]) -> dict[s
 # Plots --------------------------------------------------------------------------------------------
 
 
-# Largest numbers of groups in a plot, of points of a curve, and of bins of a group
-_MOST_GROUPS, _MOST_POINTS, _N_BINS = 12, 150, 10
+# Largest numbers of groups in a plot, of points of a curve that is not thinned, and of bins of a
+# group; squares of the grid for thinning
+_MOST_GROUPS, _MOST_POINTS, _N_BINS, _GRID = 12, 150, 10, 100
 
 
 def plots_of(audit: Audited) -> tuple[Panels, ...]:
@@ -491,15 +496,14 @@ def _shown(auc: NDArray[np.float64], sample: Sample) -> list[int]:
 def _roc_curves(
     column: str, sample: Sample, of_aucs: Answer, chosen: list[int], many: str
 ) -> Panels:
-    assert of_aucs.table is not None
-    is_lower = of_aucs.table["simultaneous_high"].to_numpy() < 0
-    if len(sample.groups) == 2 and of_aucs.is_claim:
-        is_lower = np.array([group == of_aucs.lowest for group in sample.groups])
-    lines = []
+    is_lower, curves, lines = _is_lower(of_aucs), estimates_of(sample.report).curves, []
     for g in chosen:
         style = "low" if is_lower[g] else "few" if sample.is_few[g] else ""
-        label = _words.shortened_label(sample.groups[g])
-        lines.append(Line(label, _roc_points(sample, g), style))
+        curve = curves.corners(g)
+        assert curve is not None
+        fpr, tpr = curve.thinned(_MOST_POINTS, _GRID)
+        points = tuple(zip(fpr.tolist(), tpr.tolist(), strict=True))
+        lines.append(Line(_words.shortened_label(sample.groups[g]), points, style))
     lines.sort(key=lambda line: line.style == "low")  # drawn last
     says = "Groups that are established to be lower are red" if is_lower.any() else ""
     few = "those of few rows are faint" if sample.is_few[chosen].any() else ""
@@ -513,26 +517,8 @@ def _roc_curves(
     )
 
 
-def _roc_points(sample: Sample, g: int) -> tuple[tuple[float, float], ...]:
-    """Return the points of the ROC curve of a group, from (0, 0) to (1, 1)."""
-    cells = sample.report.counts.cells
-    mine = slice(cells.starts[g], cells.starts[g + 1])
-    amounts = (cells.negatives, cells.positives) if cells.weights is None else cells.weights[:2]
-    rates = [np.append(0.0, np.cumsum(np.asarray(of[mine], np.float64)[::-1])) for of in amounts]
-    fpr, tpr = (of / of[-1] for of in rates)
-    # Keep the points that are furthest along the curve.
-    along = np.floor((fpr + tpr) * (_MOST_POINTS / 2.0))
-    kept = np.append(True, np.diff(along) > 0) | (np.arange(fpr.size) == fpr.size - 1)
-    return tuple(zip(fpr[kept].tolist(), tpr[kept].tolist(), strict=True))
-
-
 def _reliability(column: str, sample: Sample, chosen: list[int], many: str) -> Panels:
-    cells = sample.report.counts.cells
-    bins = equal_count_bins(cells, _N_BINS)
-    limits = wilson(bins.share, bins.n_rows, 0.025)
-    of_clusters = sample.cells_of_clusters()
-    if of_clusters is not None:
-        limits = of_clusters.limits_of_bins(bins, 0.025)
+    bins, limits = reliability(sample.report.counts.cells, _N_BINS, sample.cells_of_clusters())
     panels = []
     for g in chosen:
         mine = bins.groups == g

@@ -129,11 +129,6 @@ class FairnessAudit(Output):
     ... )
     >>> audit.answers["group"]["difference"].verdict
     'undecided'
-    >>> audit.by_group()[["auc", "xauc_disparity", "selection_rate"]].round(2)
-               auc  xauc_disparity  selection_rate
-    group
-    device 1  0.75           -0.41            0.45
-    device 2  0.74            0.41            0.78
     """
 
     def __init__(
@@ -431,20 +426,18 @@ class FairnessAudit(Output):
                 f"column must be one of [{_words.all_shortened(self.columns)}]; got "
                 f"{_words.shortened(column)}."
             )
-        negatives, positives = self.samples[name].n_by_class
+        sample = self.samples[name]
+        negatives, positives = sample.n_by_class
         columns: dict[str, Any] = {"n_positives": positives, "n_negatives": negatives}
         for found in self.answers[name].values():
             if found.table is not None and not found.question.is_for_tolerance:
-                value = found.question.value
                 for of in ("value", "ci_low", "ci_high"):
-                    key = value if of == "value" else f"{value}_{of}"
+                    key = f"{found.question.value}_{of}".removesuffix("_value")
                     columns[key] = found.table[of].to_numpy()
-        sample = self.samples[name]
         if "calibration" in columns:
-            found_slopes = sample.slopes()
-            columns["calibration_slope"] = found_slopes.estimate
-            columns["calibration_slope_ci_low"] = found_slopes.low
-            columns["calibration_slope_ci_high"] = found_slopes.high
+            ends = ("", "_ci_low", "_ci_high")
+            for end, of_groups in zip(ends, sample.slopes()[:3], strict=True):
+                columns[f"calibration_slope{end}"] = of_groups
         table = pd.DataFrame(columns, index=index_of(sample.report))
         return listed(sample.report.counts, table)
 
@@ -556,8 +549,7 @@ class FairnessAudit(Output):
         Returns
         -------
         ThresholdSweep
-            The table `rates` has one row per threshold and group: selection rate, true and false
-            positive rate, precision and accuracy. The table `gaps` has one row per threshold.
+            The table `rates` by threshold and group, and the table `gaps` by threshold.
 
         Raises
         ------
@@ -641,11 +633,8 @@ class FairnessAudit(Output):
 
 
 def _date_of_now() -> str:
-    """Return the date and time in UTC by ISO 8601, ``2026-01-31T09:30:00Z``.
-
-    The environment variable SOURCE_DATE_EPOCH replaces the present time, as for other reproducible
-    outputs (https://reproducible-builds.org/specs/source-date-epoch/).
-    """
+    """Return the date and time in UTC by ISO 8601, ``2026-01-31T09:30:00Z``."""
+    # https://reproducible-builds.org/specs/source-date-epoch/
     epoch = os.environ.get("SOURCE_DATE_EPOCH")
     moment = datetime.datetime.now(datetime.UTC)
     if epoch is not None:

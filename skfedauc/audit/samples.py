@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from skfedauc import _input, _words
 from skfedauc.clusters import ClusterCounts
-from skfedauc.counts import DisclosureError, ScoreCounts
+from skfedauc.counts import ScoreCounts
 from skfedauc.counts.disclosure import Need, needs
 from skfedauc.counts.moments import ClassRows
 from skfedauc.counts.score_counts import extremes_of, select_groups, view_of, with_weights_over
@@ -28,6 +28,7 @@ from skfedauc.inference.calibration import (
 from skfedauc.inference.rates import ClusterSums
 from skfedauc.pairs import GroupPairs
 from skfedauc.report import GroupAUC, estimates_of, group_names_of, index_of, large_groups
+from skfedauc.report.threshold_sweep import check_edges
 
 if TYPE_CHECKING:
     from fairlearn.metrics import MetricFrame
@@ -75,24 +76,10 @@ class Sample:
 
     All questions read the same groups, those with enough rows in each class.
 
-    Attributes
-    ----------
-    names : tuple of str
-        Column names.
-    report : GroupAUC
-        Report on the compared groups.
-    decisions : GroupPairs or None
-        Decisions on the rows of the compared groups.
-    pairs : GroupPairs
-        Rows of all groups.
-    least : int
-        Least number of positives and negatives of a compared group.
-    left_out : tuple of tuples
-        Label, number of positives and number of negatives in each other group.
-    remark : str
-        Sentence on the groups that are left out; empty without such groups.
-    within : str
-        Control column and its label, `` within hospital north``; empty without one.
+    `report` and `decisions` have the compared groups, with at least `least` rows of each class, and
+    `pairs` all groups. `left_out` has the label and the numbers of positives and negatives of each
+    other group, and `remark` is a sentence on them. `within` is a control column with its label,
+    `` within hospital north``, or empty.
     """
 
     names: tuple[str, ...]
@@ -270,34 +257,12 @@ def column_names(report: GroupAUC) -> tuple[str, ...]:
 
 def decisions_at(counts: ScoreCounts, threshold: float) -> ScoreCounts:
     """Return the decisions that select rows with a score of at least the threshold."""
-    bin_ = bin_of_threshold(counts, threshold)
-    if bin_ is not None:
-        noun, mend = "bin", "a threshold that is an edge of a bin"
-        if counts.disclosure.bins is None:
-            noun, mend = "range", "counts by bins that were made without min_count and max_cells"
-        raise DisclosureError(
-            f"the decisions at threshold={threshold:g} are unknown: it is within a {noun} of "
-            f"scores, from {bin_[0]} to {bin_[1]}. Pass {mend}, "
-            "decisions= with counts of the decisions, or threshold=None to audit the ranking alone."
-        )
+    otherwise = "decisions= with counts of the decisions, or threshold=None to audit the ranking"
+    if view_of(counts).ranges is not None:
+        check_edges(counts, np.array([threshold]), f"{otherwise} alone")
     # All scores of a bin are on the same side of the threshold.
     exact, _ = extremes_of(counts)
     return exact.map_scores(lambda scores: (scores >= threshold).astype(np.float64))
-
-
-def bin_of_threshold(counts: ScoreCounts, threshold: float) -> tuple[float, float] | None:
-    """Return the bin with scores on both sides of the threshold, or None.
-
-    The bin contains the lower end, and does not contain the upper end.
-    """
-    ranges = view_of(counts).ranges
-    if ranges is None:
-        return None
-    low, high = ranges
-    divided = (low < threshold) & (threshold <= high)
-    if not divided.any():
-        return None
-    return float(low[divided].min()), float(np.nextafter(high[divided].max(), np.inf))
 
 
 def default_threshold(counts: ScoreCounts) -> float | None:
@@ -305,7 +270,8 @@ def default_threshold(counts: ScoreCounts) -> float | None:
     ranges = view_of(counts).ranges
     scores = counts.cells.scores if ranges is None else np.concatenate(ranges)
     are_probabilities = not scores.size or bool(scores.min() >= 0 and scores.max() <= 1)
-    return 0.5 if are_probabilities and bin_of_threshold(counts, 0.5) is None else None
+    is_divided = ranges is not None and ((ranges[0] < 0.5) & (ranges[1] >= 0.5)).any()
+    return 0.5 if are_probabilities and not is_divided else None
 
 
 def are_decisions(counts: ScoreCounts) -> bool:

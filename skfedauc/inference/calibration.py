@@ -354,6 +354,16 @@ class Bins(NamedTuple):
     is_first: NDArray[np.bool_]
 
 
+def reliability(
+    cells: Cells, n_bins: int, clusters: ClusterCells | None = None
+) -> tuple[Bins, Limits]:
+    """Return the bins of a reliability curve, and 95 % limits of their shares of positives."""
+    bins = equal_count_bins(cells, n_bins)
+    if clusters is not None:
+        return bins, clusters.limits_of_bins(bins, 0.025)
+    return bins, wilson(bins.share, bins.n_rows, 0.025)
+
+
 def equal_count_bins(cells: Cells, n_bins: int) -> Bins:
     """Return bins with equal numbers of rows, or equal weights, in each group.
 

@@ -240,6 +240,20 @@ class RocCurve(NamedTuple):
         kept = np.concatenate([[True], ~inside, [True]])
         return RocCurve(self.fpr[kept], self.tpr[kept])
 
+    def thinned(self, most: int, grid: int) -> RocCurve:
+        """Return the curve for a plot; with more than `most` turns, no point moves over 1 / grid.
+
+        The area under the thinned curve differs by at most about half of this.
+        """
+        fpr, tpr = self.turns
+        if fpr.size <= most:
+            return RocCurve(fpr, tpr)
+        # Keep the first and the last corner in each square of the grid.
+        column, row = np.floor(fpr * grid), np.floor(tpr * grid)
+        is_new = (np.diff(column) > 0) | (np.diff(row) > 0)
+        kept = np.append(True, is_new) | np.append(is_new, True)
+        return RocCurve(fpr[kept], tpr[kept])
+
 
 def mean_curve(curves: Sequence[RocCurve], weights: Sequence[float]) -> RocCurve:
     """Return the weighted mean curve at each false positive rate.

@@ -208,20 +208,26 @@ def limits_of_difference(
     `alpha` and `tail` are the error probabilities of the lower and the upper limit. The correlation
     matrix is that of the estimates; None if they are independent.
     """
-    lowest, highest = estimates(_tail_of(deviate_of_all_pairs(alpha, n_groups)))
-    least = _largest(lowest, highest, -1.0, correlation)
-    lowest, highest = estimates(_tail_of(deviate_of_furthest_pair(tail, n_groups)))
-    most = _largest(highest, lowest, 1.0, correlation)
+    lowest, highest = estimates(tail_of(deviate_of_all_pairs(alpha, n_groups)))
+    least, _ = largest_difference(lowest, highest, -1.0, correlation)
+    lowest, highest = estimates(tail_of(deviate_of_furthest_pair(tail, n_groups)))
+    most, _ = largest_difference(highest, lowest, 1.0, correlation)
     return GapLimits(max(least, 0.0), min(most, 1.0))
 
 
-def _largest(one: Limits, other: Limits, sign: float, correlation: Floats | None) -> float:
-    """Return the largest upper (sign 1) or lower (sign -1) limit over all pair differences."""
+def largest_difference(
+    one: Limits, other: Limits, sign: float, correlation: Floats | None
+) -> tuple[float, tuple[int, int]]:
+    """Return the largest upper (sign 1) or lower (sign -1) limit over all pairs, and its pair."""
+    of_one, of_other = reaches(one, other, sign)
+    return largest_of_pairs((one.value, of_one), (other.value, of_other), sign, correlation)
+
+
+def reaches(one: Limits, other: Limits, sign: float) -> tuple[Floats, Floats]:
+    """Return values' distances to the limits that give a difference's upper (sign 1) or lower."""
     if sign > 0:
-        of_one, of_other = one.high - one.value, other.value - other.low
-    else:
-        of_one, of_other = one.value - one.low, other.high - other.value
-    return largest_of_pairs((one.value, of_one), (other.value, of_other), sign, correlation)[0]
+        return one.high - one.value, other.value - other.low
+    return one.value - one.low, other.high - other.value
 
 
 def limits_of_ratio(
@@ -235,9 +241,9 @@ def limits_of_ratio(
 
     Here, the upper limit has the error probability `alpha`, and the lower one `tail`.
     """
-    lowest, highest = estimates(_tail_of(deviate_of_furthest_pair(tail, n_groups)))
+    lowest, highest = estimates(tail_of(deviate_of_furthest_pair(tail, n_groups)))
     least, _ = _extreme_ratios(lowest, highest, correlation)
-    lowest, highest = estimates(_tail_of(deviate_of_all_pairs(alpha, n_groups)))
+    lowest, highest = estimates(tail_of(deviate_of_all_pairs(alpha, n_groups)))
     _, largest = _extreme_ratios(lowest, highest, correlation)
     # The smallest upper limit of a ratio is the reciprocal of the largest lower limit.
     return GapLimits(least, min(1.0 / largest, 1.0) if largest > 0.0 else 1.0)
@@ -265,7 +271,7 @@ def _extreme_ratios(
     return smallest, largest
 
 
-def _tail_of(deviate: float) -> float:
+def tail_of(deviate: float) -> float:
     from scipy.special import ndtr
 
     return float(ndtr(-deviate))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 _MOST_CHARACTERS = 40
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)
 class CandidatesDisplay:
     """Scatter plot of a search's candidates: score against gap.
 
@@ -32,23 +31,24 @@ class CandidatesDisplay:
 
     Parameters
     ----------
-    scores, gaps : array-like, shape (n_candidates,)
-        Means over folds; NaN for failed candidates, which the note counts.
-    params : sequence of dict, default=None
-        Each candidate's parameters.
-    front : int array-like, default=()
-        Indices of the Pareto-optimal candidates, from the best score to the smallest gap.
-    chosen : int, default=None
-        The chosen candidate's index.
+    search : fitted GridSearchCV or RandomizedSearchCV, or mapping
+        A search with the score and the gap among its metrics, or its ``cv_results_``.
+    score : str
+        Score name, a key of ``scoring``.
+    gap : str, default="difference"
+        Gap name, as in `SelectWithinGap`.
     at_most : float, default=None
-        The gap's limit. Candidates with a larger gap are empty circles.
-    score_name : str, default="score"
-        Score name, for its axis.
-    gap_name : str, default="gap"
-        Gap name, for its axis.
+        The gap limit to draw; candidates with a larger gap are empty circles. None uses the limit
+        of ``search.refit`` if ``search.refit`` is a `SelectWithinGap` for this gap.
 
     Attributes
     ----------
+    scores, gaps : ndarray, shape (n_candidates,)
+        Means over folds; NaN for failed candidates, which the note counts.
+    front : list of int
+        Indices of the Pareto-optimal candidates, from the best score to the smallest gap.
+    chosen : int or None
+        The chosen candidate's index.
     within_, beyond_ : matplotlib PathCollection
         Candidates within and beyond the gap's limit; without a limit, all are within.
     front_line_, chosen_marker_, limit_ : matplotlib Line2D or None
@@ -64,41 +64,31 @@ class CandidatesDisplay:
     --------
     >>> from matplotlib.figure import Figure
     >>> from skfedauc.plotting import CandidatesDisplay
-    >>> candidates = CandidatesDisplay(scores=[0.8, 0.7], gaps=[0.2, 0.1], at_most=0.15)
-    >>> candidates.plot(Figure().subplots()).within_.get_offsets().tolist()
+    >>> results = {"mean_test_pooled": [0.8, 0.7], "mean_test_neg_difference": [-0.2, -0.1]}
+    >>> display = CandidatesDisplay.from_search(
+    ...     results, score="pooled", at_most=0.15, ax=Figure().subplots()
+    ... )
+    >>> display.within_.get_offsets().tolist()
     [[0.1, 0.7]]
     """
 
-    scores: NDArray[np.float64]
-    gaps: NDArray[np.float64]
-    params: Sequence[Mapping[str, Any]] | None = None
-    front: Sequence[int] = ()
-    chosen: int | None = None
+    search: Any
+    _: KW_ONLY
+    score: str
+    gap: str = "difference"
     at_most: float | None = None
-    score_name: str = "score"
-    gap_name: str = "gap"
 
     def __post_init__(self) -> None:
-        self.scores = _input.check_floats(self.scores, "scores")
-        self.gaps = _input.check_floats(self.gaps, "gaps")
-        _input.check_length("gaps", self.gaps.size, "scores", self.scores.size)
-        self.front = _input.check_counts(self.front, "front").tolist()
-        if self.chosen is not None:
-            self.chosen = _input.check_whole_number(self.chosen, "chosen", 0)
-        for name in ("score_name", "gap_name"):
-            text = getattr(self, name)
-            if not isinstance(text, str):
-                raise TypeError(f"{name} must be text; got {_words.described(text)}.")
+        results = results_of(self.search)
+        self.scores, self.gaps = scores_and_gaps(results, self.score, checked_gap(self.gap))
+        rule = getattr(self.search, "refit", None)
         if self.at_most is not None:
             self.at_most = _input.check_number(self.at_most, "at_most")
-        if self.params is not None:
-            if not isinstance(self.params, Sequence):
-                raise TypeError(
-                    f"params must be a list of mappings; got {_words.described(self.params)}."
-                )
-            _input.check_length("params", len(self.params), "scores", self.scores.size)
-        if np.isnan(self.scores + self.gaps).all():
-            raise ValueError("every candidate's score or gap is NaN: there is nothing to draw.")
+        elif isinstance(rule, SelectWithinGap) and rule.gap == self.gap:
+            self.at_most = rule.at_most
+        self.front = front_of(self.scores, self.gaps)
+        self.chosen: int | None = getattr(self.search, "best_index_", None)
+        self._params = results.get("params")
 
     @classmethod
     def from_search(
@@ -114,15 +104,14 @@ class CandidatesDisplay:
 
         Parameters
         ----------
-        search : fitted GridSearchCV or RandomizedSearchCV
-            Search with the score and the gap among its metrics.
+        search : fitted GridSearchCV or RandomizedSearchCV, or mapping
+            A search, or its ``cv_results_``.
         score : str
-            Score name, a key of ``scoring``.
+            Score name.
         gap : str, default="difference"
-            Gap name, as in `SelectWithinGap`.
+            Gap name.
         at_most : float, default=None
-            The gap limit to draw. None uses the limit of ``search.refit`` if ``search.refit`` is
-            a `SelectWithinGap` for this gap.
+            The gap limit; see `CandidatesDisplay`.
         ax : matplotlib Axes, default=None
             Axes to draw on; None makes a new figure.
 
@@ -140,22 +129,7 @@ class CandidatesDisplay:
             If the search is not fitted.
         """
         drawing.check_matplotlib("CandidatesDisplay.from_search")
-        results = results_of(search)
-        scores, gaps = scores_and_gaps(results, score, checked_gap(gap))
-        rule = getattr(search, "refit", None)
-        if at_most is None and isinstance(rule, SelectWithinGap) and rule.gap == gap:
-            at_most = rule.at_most
-        display = cls(
-            scores=scores,
-            gaps=gaps,
-            params=results["params"],
-            front=front_of(scores, gaps),
-            chosen=getattr(search, "best_index_", None),
-            at_most=at_most,
-            score_name=score,
-            gap_name=gap,
-        )
-        return display.plot(ax)
+        return cls(search, score=score, gap=gap, at_most=at_most).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> CandidatesDisplay:
         """Draw the display.
@@ -198,7 +172,7 @@ class CandidatesDisplay:
                 (self.limit_, f"limit {self.at_most:g}"),
             ]
         self.front_line_: Line2D | None = None
-        front = list(self.front)
+        front = self.front
         if front:
             (self.front_line_,) = ax.plot(x[front], y[front], color=blue, linewidth=1, zorder=2)
             entries.append((self.front_line_, "Pareto front"))
@@ -219,8 +193,8 @@ class CandidatesDisplay:
         self.note_ = ""
         if n_failed:
             self.note_ = f"{_words.counted(n_failed, 'candidate')} without a score not shown"
-        ax.set_xlabel(f"{self.gap_name}, mean over folds")
-        ax.set_ylabel(f"{self.score_name}, mean over folds")
+        ax.set_xlabel(f"{self.gap}, mean over folds")
+        ax.set_ylabel(f"{self.score}, mean over folds")
         for label in (ax.xaxis.label, ax.yaxis.label):
             drawing.as_written(label)
         drawing.legend_and_note(ax, entries, self.note_, limits)
@@ -228,7 +202,7 @@ class CandidatesDisplay:
 
     def _parameters(self, candidate: int) -> str:
         """Return a candidate's parameters as text, without pipeline steps."""
-        values = {} if self.params is None else self.params[candidate]
+        values = {} if self._params is None else self._params[candidate]
         texts = {
             name.rsplit("__", 1)[-1]: f"{value:.3g}" if isinstance(value, float) else f"{value}"
             for name, value in values.items()

@@ -15,11 +15,10 @@ from skfedauc.counts.score_counts import view_of
 from skfedauc.inference.calibration import (
     ClusterCells,
     cells_of_probabilities,
-    equal_count_bins,
     mean_scores,
+    reliability,
 )
 from skfedauc.inference.curves import GroupCurves, RocCurve, mean_curve
-from skfedauc.inference.rates import wilson
 from skfedauc.pairs import GroupPairs
 from skfedauc.plotting import drawing
 from skfedauc.plotting.drawing import ReportDisplay
@@ -37,8 +36,7 @@ Floats: TypeAlias = NDArray[np.float64]
 # False and true positive rates
 Corners: TypeAlias = tuple[Floats, Floats]
 
-# Largest number of corners of a curve. `_thinned` thins curves with more corners on a grid of GRID
-# by GRID squares, each smaller than two pixels.
+# Curves with more corners are thinned on a grid of squares, each smaller than two pixels.
 MOST_CORNERS = 1000
 GRID = 500
 
@@ -74,24 +72,6 @@ def adjusted_curve(curves: Sequence[RocCurve | None], positives: NDArray[Any]) -
     weights = positives.astype(np.float64).tolist()
     parts = [(c, w) for c, w in zip(curves, weights, strict=True) if c is not None]
     return mean_curve(*zip(*parts, strict=True)) if parts else None
-
-
-def drawn_corners(curve: RocCurve | None) -> Corners:
-    """Return false and true positive rates at a curve's corners; empty without a curve.
-
-    With more than `MOST_CORNERS` corners, thinning moves no point by more than ``1 / GRID``. The
-    area under the thinned curve differs by at most about 1e-3.
-    """
-    if curve is None:
-        return np.zeros(0), np.zeros(0)
-    fpr, tpr = curve.turns
-    if fpr.size <= MOST_CORNERS:
-        return fpr, tpr
-    # Keep the first and the last corner in each square of the grid.
-    column, row = np.floor(fpr * GRID), np.floor(tpr * GRID)
-    is_new = (np.diff(column) > 0) | (np.diff(row) > 0)
-    kept = np.append(True, is_new) | np.append(is_new, True)
-    return fpr[kept], tpr[kept]
 
 
 def outline(lowest: Corners, highest: Corners) -> Floats:
@@ -286,7 +266,8 @@ def _corners(pairs: GroupPairs, groups: Sequence[Any], adjusted: bool) -> list[C
     curves = of_groups + group_curves([part.regroup(None) for part in pairs.parts], ["all"])
     if adjusted:
         curves.append(adjusted_curve(of_groups, pairs.positives))
-    return list(map(drawn_corners, curves))
+    none = RocCurve(np.zeros(0), np.zeros(0))
+    return [none if curve is None else curve.thinned(MOST_CORNERS, GRID) for curve in curves]
 
 
 def _adjusted_auc(pairs: GroupPairs) -> float:
@@ -305,8 +286,6 @@ _TWO_ORDERS = (
     "The display shows predict_proba; for the AUCs of these probabilities, pass "
     "response_method='predict_proba' to GroupAUC.from_estimator."
 )
-# Error probability of each limit of an interval
-_TAIL = 0.025
 
 
 @dataclass(eq=False, repr=False)
@@ -385,13 +364,10 @@ class ReliabilityDisplay(ReportDisplay):
         bins = _input.check_whole_number(self.bins, "bins", 1)
         report = self.report
         cells = cells_of_probabilities(report.counts, f"{type(self).__name__}.from_report")
-        found = equal_count_bins(cells, bins)
-        _, low, high = wilson(found.share, found.n_rows, _TAIL)
         clusters = estimates_of(report).pairs.clusters
-        if clusters is not None:
-            own = ClusterCells(clusters, cells)
-            _, low, high = own.limits_of_bins(found, _TAIL)
-        means = mean_scores(cells, 1.0 - 2.0 * _TAIL)
+        own = None if clusters is None else ClusterCells(clusters, cells)
+        found, (_, low, high) = reliability(cells, bins, own)
+        means = mean_scores(cells, 0.95)
         edges = np.flatnonzero(np.diff(found.groups)) + 1
         self.mean_score, self.share, self.low, self.high = (
             np.split(values, edges) for values in (found.mean, found.share, low, high)

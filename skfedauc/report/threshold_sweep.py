@@ -77,7 +77,7 @@ def threshold_sweep(
     `least_rows` rows in the denominator.
     """
     chosen = _default(counts, threshold) if thresholds is None else check_thresholds(thresholds)
-    _check_edges(counts, chosen)
+    check_edges(counts, chosen, "or thresholds=None for edges only")
     rates, denominators = rates_at(counts, chosen)
     n_groups = len(index)
     level = np.repeat(chosen, n_groups)
@@ -145,17 +145,26 @@ def _is_divided(thresholds: Floats, low: Floats, high: Floats) -> NDArray[np.boo
     return found
 
 
-def _check_edges(counts: ScoreCounts, thresholds: Floats) -> None:
+def check_edges(counts: ScoreCounts, thresholds: Floats, otherwise: str) -> None:
+    """Raise a DisclosureError if a bin has scores on both sides of a threshold.
+
+    `otherwise` is the remedy beside the edges of bins.
+    """
     ranges = view_of(counts).ranges
-    if ranges is None:
+    if ranges is None or not (is_divided := _is_divided(thresholds, *ranges)).any():
         return
-    is_divided = _is_divided(thresholds, *ranges)
-    if is_divided.any():
-        raise DisclosureError(
-            f"the decisions at the threshold {thresholds[is_divided][0]:g} are unknown: it is "
-            "within a bin or range of scores. Pass thresholds that are edges of bins, or "
-            "thresholds=None."
-        )
+    low, high = ranges
+    threshold = thresholds[is_divided][0]
+    divided = (low < threshold) & (threshold <= high)
+    # A bin contains its lower end, and not its upper end.
+    ends = f"from {low[divided].min()} to {np.nextafter(high[divided].max(), np.inf)}"
+    noun, mend = "bin", "a threshold that is an edge of a bin"
+    if counts.disclosure.bins is None:
+        noun, mend = "range", "counts by bins that were made without min_count and max_cells"
+    raise DisclosureError(
+        f"the decisions at threshold={threshold:g} are unknown: it is within a {noun} of scores, "
+        f"{ends}. Pass {mend}, {otherwise}."
+    )
 
 
 def rates_at(
@@ -196,7 +205,7 @@ def rates_at(
 def operating_points(counts: ScoreCounts, threshold: float) -> tuple[Floats, Floats]:
     """Return the false and true positive rate of each group at a threshold."""
     thresholds = np.array([threshold])
-    _check_edges(counts, thresholds)
+    check_edges(counts, thresholds, "or threshold=None")
     rates, _ = rates_at(counts, thresholds)
     return rates["false_positive_rate"][0], rates["true_positive_rate"][0]
 
