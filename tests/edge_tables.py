@@ -118,6 +118,11 @@ def instants(*hours: int, zone: str | None) -> pa.Array:
     return pa.array(naive, pa.timestamp("us")).cast(pa.timestamp("us", zone))
 
 
+def refused(message: str, *, by: Any = BY_SITE, error: Any = ValueError, **columns: Any) -> Edge:
+    """The usual table with other columns, for which the error says this."""
+    return Edge(rows(**columns), by, error, message)
+
+
 TIME_ORDER = (0, 1, 0, 1, 2, 2)
 EMPTY = pa.table(
     {
@@ -141,28 +146,17 @@ EDGES: dict[str, Edge] = {
     "empty, without groups": Edge(EMPTY, NAMES),
     "empty, with weights": Edge(EMPTY, WEIGHTED),
     # Labels
-    "labels missing": Edge(
-        rows(ill=[0, 1, None, 1, None, 0]),
-        BY_SITE,
-        ValueError,
-        r"^column 'ill' has 2 missing labels of 6;",
+    "labels missing": refused(
+        r"^column 'ill' has 2 missing labels of 6;", ill=[0, 1, None, 1, None, 0]
     ),
     "labels of floats": Edge(rows(ill=[float(label) for label in ILL]), BY_SITE),
-    "labels NaN": Edge(
-        rows(ill=[0.0, 1.0, NAN, 1.0, NAN, 0.0]),
-        BY_SITE,
-        ValueError,
-        r"^column 'ill' has 2 missing labels of",
+    "labels NaN": refused(
+        r"^column 'ill' has 2 missing labels of", ill=[0.0, 1.0, NAN, 1.0, NAN, 0.0]
     ),
     "labels -1 and 1": Edge(rows(ill=[2 * label - 1 for label in ILL]), BY_SITE),
-    "three classes": Edge(
-        rows(ill=[0, 1, 2, 1, 1, 0]), BY_SITE, ValueError, r"two classes; got 3: 0, 1, 2\."
-    ),
-    "labels 1 and 2": Edge(
-        rows(ill=[label + 1 for label in ILL]),
-        BY_SITE,
-        ValueError,
-        r"labels \[1, 2\]: pass pos_label=",
+    "three classes": refused(r"two classes; got 3: 0, 1, 2\.", ill=[0, 1, 2, 1, 1, 0]),
+    "labels 1 and 2": refused(
+        r"labels \[1, 2\]: pass pos_label=", ill=[label + 1 for label in ILL]
     ),
     "labels 1 and 2 with pos_label": Edge(
         rows(ill=[label + 1 for label in ILL]), {**BY_SITE, "pos_label": 1}
@@ -171,26 +165,19 @@ EDGES: dict[str, Edge] = {
     "booleans, false is positive": Edge(
         rows(ill=[label == 1 for label in ILL]), {**BY_SITE, "pos_label": False}
     ),
-    "booleans missing": Edge(
-        rows(ill=[False, True, None, True, True, False]),
-        BY_SITE,
-        ValueError,
-        "1 missing labels of 6;",
+    "booleans missing": refused(
+        "1 missing labels of 6;", ill=[False, True, None, True, True, False]
     ),
     "text labels": Edge(
         rows(ill=["yes" if label else "no" for label in ILL]), {**BY_SITE, "pos_label": "yes"}
     ),
-    "text labels without pos_label": Edge(
-        rows(ill=["yes" if label else "no" for label in ILL]),
-        BY_SITE,
-        ValueError,
-        r"labels \['no', 'yes'\]: pass pos_label=",
+    "text labels without pos_label": refused(
+        r"labels \['no', 'yes'\]: pass pos_label=", ill=["yes" if label else "no" for label in ILL]
     ),
-    "text labels, another pos_label": Edge(
-        rows(ill=["yes" if label else "no" for label in ILL]),
-        {**BY_SITE, "pos_label": "ja"},
-        ValueError,
+    "text labels, another pos_label": refused(
         r"pos_label='ja' is not among",
+        by={**BY_SITE, "pos_label": "ja"},
+        ill=["yes" if label else "no" for label in ILL],
     ),
     "text labels, misspelled": Edge(
         rows(ill=["yes"] * 6),
@@ -198,35 +185,21 @@ EDGES: dict[str, Edge] = {
         None,
         r"pos_label='Yes' is not among",
     ),
-    "text labels missing": Edge(
-        rows(ill=["yes", "no", None, "no", "yes", None]),
-        {**BY_SITE, "pos_label": "yes"},
-        ValueError,
+    "text labels missing": refused(
         "2 missing labels of 6;",
+        by={**BY_SITE, "pos_label": "yes"},
+        ill=["yes", "no", None, "no", "yes", None],
     ),
     "categories as labels": Edge(
         rows(ill=pa.array(["yes", "no", "no", "no", "yes", "no"]).dictionary_encode()),
         {**BY_SITE, "pos_label": "yes"},
     ),
     # Scores
-    "scores missing": Edge(
-        rows(risk=[0.5, None, 0.5, None, None, 0.25]),
-        BY_SITE,
-        ValueError,
-        "got (3 NULL, 0|3) NaN and 0 inf.* of 6",
+    "scores missing": refused(
+        "got (3 NULL, 0|3) NaN and 0 inf.* of 6", risk=[0.5, None, 0.5, None, None, 0.25]
     ),
-    "scores NaN": Edge(
-        rows(risk=[0.5, NAN, 0.5, NAN, 0.5, 0.25]),
-        BY_SITE,
-        ValueError,
-        "got 2 NaN and 0 inf.* of 6",
-    ),
-    "scores infinite": Edge(
-        rows(risk=[0.5, INF, 0.5, INF, -INF, 0.25]),
-        BY_SITE,
-        ValueError,
-        "got 0 NaN and 3 inf.* of 6",
-    ),
+    "scores NaN": refused("got 2 NaN and 0 inf.* of 6", risk=[0.5, NAN, 0.5, NAN, 0.5, 0.25]),
+    "scores infinite": refused("got 0 NaN and 3 inf.* of 6", risk=[0.5, INF, 0.5, INF, -INF, 0.25]),
     "scores -0.0": Edge(rows(risk=[-0.0, 0.0, 0.0, -0.0, -1.0, -0.0]), BY_SITE),
     "scores float32": Edge(
         rows(risk=pa.array([0.1, 0.7, 0.3, 0.7, 0.1, 0.1], pa.float32())), BY_SITE
@@ -235,30 +208,18 @@ EDGES: dict[str, Edge] = {
         rows(risk=[0.1, np.nextafter(0.1, 1), 5e-324, 1e308, 0.1 + 0.2, 0.3]), BY_SITE
     ),
     "scores of integers": Edge(rows(risk=[3, 1, 2, 2, 3, -1]), BY_SITE),
-    "scores beyond 2**53": Edge(
-        rows(risk=[2**53 + 1, 1, 2, 2, 3, 2**53]),
-        BY_SITE,
-        ValueError,
-        "would be rounded",
-    ),
+    "scores beyond 2**53": refused("would be rounded", risk=[2**53 + 1, 1, 2, 2, 3, 2**53]),
     "scores of decimals": Edge(rows(risk=decimals(".1", ".5", ".25", ".5", ".5", ".1")), BY_SITE),
-    "scores of decimals missing": Edge(
-        rows(risk=decimals(".1", ".5", None, ".5", ".5", ".1")),
-        BY_SITE,
-        ValueError,
-        "(1 NULL, 0|1) NaN and 0 .*of 6",
+    "scores of decimals missing": refused(
+        "(1 NULL, 0|1) NaN and 0 .*of 6", risk=decimals(".1", ".5", None, ".5", ".5", ".1")
     ),
-    "scores of decimals that tie": Edge(
-        rows(risk=decimals(".1", ".10000000000000000001", ".25", ".5", ".5", ".1")),
-        BY_SITE,
-        ValueError,
+    "scores of decimals that tie": refused(
         "^column 'risk' has 4 different numbers, of which 1 are equal",
+        risk=decimals(".1", ".10000000000000000001", ".25", ".5", ".5", ".1"),
     ),
-    "scores of decimals that are rounded": Edge(
-        rows(risk=decimals(*[".10000000000000000001"] * 2, ".25", ".5", ".5", ".75")),
-        BY_SITE,
-        ValueError,
+    "scores of decimals that are rounded": refused(
         "^column 'risk' has 2 of 6 numbers, such as .*rounded to float64",
+        risk=decimals(*[".10000000000000000001"] * 2, ".25", ".5", ".5", ".75"),
     ),
     "scores of booleans": Edge(
         rows(risk=[label == 1 for label in ILL]), BY_SITE, None, "y_score holds only 0 and 1"
@@ -266,24 +227,19 @@ EDGES: dict[str, Edge] = {
     "scores are labels": Edge(
         rows(risk=[0.0, 1.0, 1.0, 1.0, 0.0, 0.0]), BY_SITE, None, "y_score holds only 0 and 1"
     ),
-    "scores of text": Edge(
-        rows(risk=["0.1", None, "0.5", "0.5", "0.1", "x"]),
-        BY_SITE,
-        TypeError,
+    "scores of text": refused(
         "^column 'risk' must hold numb",
+        error=TypeError,
+        risk=["0.1", None, "0.5", "0.5", "0.1", "x"],
     ),
-    "scores of dates": Edge(
-        rows(risk=pa.array([datetime.date(2020, 1, 1)] * 6)),
-        BY_SITE,
-        TypeError,
+    "scores of dates": refused(
         "^column 'risk' must hold nu",
+        error=TypeError,
+        risk=pa.array([datetime.date(2020, 1, 1)] * 6),
     ),
     # Groups
-    "groups missing": Edge(
-        rows(site=["va", None, "va", None, "oslo", "va"]),
-        BY_SITE,
-        ValueError,
-        "^column 'site' has 2 missing labels of 6;",
+    "groups missing": refused(
+        "^column 'site' has 2 missing labels of 6;", site=["va", None, "va", None, "oslo", "va"]
     ),
     "groups missing, dropped": Edge(
         rows(site=["va", None, "va", None, "oslo", "va"]), {**BY_SITE, "missing": "drop"}
@@ -302,11 +258,8 @@ EDGES: dict[str, Edge] = {
     "groups of floats missing": Edge(
         rows(site=[1.0, NAN, 1.0, None, 1.0, 2.0]), {**BY_SITE, "missing": "drop"}
     ),
-    "groups of fractions": Edge(
-        rows(site=[1.0, 2.5, 1.0, 2.0, 1.0, 2.0]),
-        BY_SITE,
-        TypeError,
-        "whole numbers count as integ",
+    "groups of fractions": refused(
+        "whole numbers count as integ", error=TypeError, site=[1.0, 2.5, 1.0, 2.0, 1.0, 2.0]
     ),
     "groups of whole decimals": Edge(
         rows(site=pa.array([Decimal(n) for n in (1, 2, 1, 2, 1, 1)], pa.decimal128(5, 0))), BY_SITE
@@ -315,11 +268,10 @@ EDGES: dict[str, Edge] = {
         rows(site=pa.array([Decimal(1), None, *map(Decimal, (1, 2, 1, 1))], pa.decimal128(9, 2))),
         {**BY_SITE, "missing": "group"},
     ),
-    "groups of decimals": Edge(
-        rows(site=pa.array([Decimal(n) for n in ("1.5", *"21211")], pa.decimal128(9, 2))),
-        BY_SITE,
-        TypeError,
+    "groups of decimals": refused(
         r"Decimal\('1\.50*'\).*whole numbers count as integers.*\.astype\(str\).* CAST",
+        error=TypeError,
+        site=pa.array([Decimal(n) for n in ("1.5", *"21211")], pa.decimal128(9, 2)),
     ),
     "groups of integers": Edge(rows(site=[10, 9, 2**60, 9, -(2**60), 2**60 + 1]), BY_SITE),
     "groups of booleans": Edge(rows(site=[True, False, True, True, False, False]), BY_SITE),
@@ -349,50 +301,38 @@ EDGES: dict[str, Edge] = {
         ),
         {**WEIGHTED, "missing": "drop"},
     ),
-    "weights missing": Edge(
-        rows(weight=[1.0, None, 0.25, 0.0, None, 1.0]),
-        WEIGHTED,
-        ValueError,
+    "weights missing": refused(
         "^column 'weight' .*got 2 (.*inf.* )?of 6",
+        by=WEIGHTED,
+        weight=[1.0, None, 0.25, 0.0, None, 1.0],
     ),
-    "weights NaN": Edge(
-        rows(weight=[1.0, NAN, 0.25, 0.0, 2.0, NAN]),
-        WEIGHTED,
-        ValueError,
-        "got 2 (.*inf.* )?of 6",
+    "weights NaN": refused(
+        "got 2 (.*inf.* )?of 6", by=WEIGHTED, weight=[1.0, NAN, 0.25, 0.0, 2.0, NAN]
     ),
-    "weights infinite": Edge(
-        rows(weight=[1.0, INF, NAN, 0.0, -INF, -1.0]),
-        WEIGHTED,
-        ValueError,
+    "weights infinite": refused(
         "got (1 NaN and 2 inf.* of 6|4 of 6 that are)",
+        by=WEIGHTED,
+        weight=[1.0, INF, NAN, 0.0, -INF, -1.0],
     ),
-    "weights negative": Edge(
-        rows(weight=[1.0, -1.0, 0.25, 0.0, -2.0, 1.0]),
-        WEIGHTED,
-        ValueError,
+    "weights negative": refused(
         "0 or more; got 2 (of 6 that are missing, infinite or )?negative",
+        by=WEIGHTED,
+        weight=[1.0, -1.0, 0.25, 0.0, -2.0, 1.0],
     ),
-    "weights too large": Edge(
-        rows(weight=[1.0, 1e200, 0.25, 0.0, 2.0, 1.0]),
-        WEIGHTED,
-        ValueError,
-        r"from 1e-100 to 1e100, .*1e\+200",
+    "weights too large": refused(
+        r"from 1e-100 to 1e100, .*1e\+200", by=WEIGHTED, weight=[1.0, 1e200, 0.25, 0.0, 2.0, 1.0]
     ),
-    "weights too small": Edge(
-        rows(weight=[1.0, 1e-200, 0.25, 0.0, 2.0, 1.0]),
-        WEIGHTED,
-        ValueError,
-        r"from 1e-100 to 1e100, .*1e-200",
+    "weights too small": refused(
+        r"from 1e-100 to 1e100, .*1e-200", by=WEIGHTED, weight=[1.0, 1e-200, 0.25, 0.0, 2.0, 1.0]
     ),
-    "weights too different": Edge(
-        rows(weight=[1e-60, 1e60, 0.0, 0.0, 1e-60, 1.0]), WEIGHTED, ValueError, "factor of 1e100"
+    "weights too different": refused(
+        "factor of 1e100", by=WEIGHTED, weight=[1e-60, 1e60, 0.0, 0.0, 1e-60, 1.0]
     ),
-    "weights of text": Edge(
-        rows(weight=["1", "2", "3", "1", "1", None]),
-        WEIGHTED,
-        TypeError,
+    "weights of text": refused(
         "^column 'weight' must hold numb",
+        by=WEIGHTED,
+        error=TypeError,
+        weight=["1", "2", "3", "1", "1", None],
     ),
     # Columns
     "columns named as ours": Edge(
@@ -419,11 +359,8 @@ EDGES: dict[str, Edge] = {
         pa.table({"is ill?": ILL, 'the "risk"': RISK, "ä 1": SITE}),
         {"label": "is ill?", "score": 'the "risk"', "group": "ä 1"},
     ),
-    "an absent column": Edge(
-        rows(),
-        {**NAMES, "group": ["site", "wards"]},
-        ValueError,
-        "group names the column 'wards', not f",
+    "an absent column": refused(
+        "group names the column 'wards', not f", by={**NAMES, "group": ["site", "wards"]}
     ),
 }
 
