@@ -307,22 +307,6 @@ def test_small_tail_probabilities_are_accurate():
     assert 0 < null.tail(30.0) <= 12 * stats.norm.sf(30.0)
 
 
-def test_intervals_and_p_values_agree():
-    for seed in range(2):
-        y, scores, groups, weights = rows(seed, n=150, n_models=6, weighted=seed % 2 == 1)
-        found = compare_models(
-            y, scores, groups=groups, sample_weight=weights, confidence_level=0.9
-        )
-        for table, pvalue in ((found.table, "pvalue_adjusted"), (found.by_group, "pvalue")):
-            excludes = (table["ci_low"] > 0) | (table["ci_high"] < 0)
-            assert_array_equal(excludes, table[pvalue] < 0.1)
-            assert (table["pvalue_adjusted"] >= table["pvalue"]).all()
-        again = compare_models(
-            y, scores, groups=groups, sample_weight=weights, confidence_level=0.9
-        )
-        pd.testing.assert_frame_equal(found.table, again.table)
-
-
 # Unusual models -------------------------------------------------------------------------------
 
 

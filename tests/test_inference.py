@@ -157,28 +157,6 @@ def test_variance_of_pooled_less_average_equals_sums_over_rows(seed, weighted):
     assert report._estimates.pooled.fixed == pytest.approx(plain, rel=1e-10)
 
 
-def test_merged_parts_give_the_same_digits():
-    y, scores, groups, _ = simulated(1, n=1000)
-    whole = ScoreCounts.from_predictions(y, scores, groups=groups)
-    merged = ScoreCounts.merge(
-        ScoreCounts.from_predictions(y[i::10], scores[i::10], groups=groups[i::10])
-        for i in reversed(range(10))
-    )
-    one, other = GroupAUC(whole), GroupAUC(merged)
-    for read in (
-        lambda r: r.confidence_intervals(),
-        lambda r: r.confidence_intervals(of="statistics"),
-        lambda r: r.confidence_intervals(of="statistics", over="groups"),
-        lambda r: r.compare_groups(),
-        lambda r: r.compare_groups("rest"),
-        lambda r: r.agreement().averages,
-        lambda r: r.agreement().scores,
-    ):
-        assert read(one).equals(read(other))
-    assert repr(one.test_equal_groups()) == repr(other.test_equal_groups())
-    assert null_difference_of(one) == null_difference_of(other)
-
-
 # Intervals --------------------------------------------------------------------------------
 
 

@@ -359,27 +359,6 @@ def test_limits_of_the_difference_combine_those_of_the_groups(measure):
     assert row["note"] == "needs two groups"
 
 
-def test_wilson_limits_are_near_the_bootstrap_of_proc():
-    # pROC's ci.se: 2,000 stratified resamples, and the quantiles of the sensitivity at each
-    # specificity. Data as in `test_partial_areas_equal_those_of_proc`.
-    good, poor = np.array([37, 20, 3, 8, 4]), np.array([2, 12, 1, 8, 18])
-    rng = np.random.default_rng(0)
-    fpr, tpr = (
-        np.cumsum(rng.multinomial(of_class.sum(), of_class / of_class.sum(), 2_000)[:, ::-1], 1)
-        / of_class.sum()
-        for of_class in (good, poor)
-    )
-    start = np.zeros((2_000, 1))
-    curves = zip(np.hstack([start, fpr]), np.hstack([start, tpr]), strict=True)
-    heights = [np.interp([0.1, 0.2], *curve) for curve in curves]
-    truth = np.quantile(heights, [0.025, 0.975], axis=0)
-    counts = ScoreCounts.from_counts(None, np.arange(5), good, poor)
-    for i, specificity in enumerate((0.9, 0.8)):
-        found = GroupAUC(counts, measure=Sensitivity(specificity=specificity))
-        limits = found.confidence_intervals()[["ci_low", "ci_high"]].to_numpy()[0]
-        assert limits == pytest.approx(truth[:, i], abs=0.06)
-
-
 def test_the_interval_of_an_average_adds_variances():
     rows = [group_rows(seed, m=12 + seed) for seed in range(3)]
     y, score = (np.concatenate([part[i] for part in rows]) for i in (0, 1))

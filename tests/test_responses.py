@@ -38,7 +38,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC, LinearSVC
+from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from skfedauc import (
@@ -304,26 +304,6 @@ def test_reliability_shows_probabilities_and_warns_of_two_orders(rows):
     np.testing.assert_allclose(shown.mean_score[0], expected.mean_score[0])
     same = on_features(LOGISTIC).fit(X, y)
     ReliabilityDisplay.from_estimator(same, X, y, groups="site")
-
-
-@pytest.mark.filterwarnings("ignore:The `probability` parameter:FutureWarning")
-def test_a_support_vector_machine_with_probabilities():
-    """Without signal, Platt's scaling can reverse the order of the decision values."""
-    rng = np.random.default_rng(3)
-    X, y, site = rng.normal(size=(60, 2)), rng.permutation(60) % 2, np.arange(60) % 2
-    reversed_order = 0
-    for seed in range(6):
-        order = np.random.default_rng(seed).permutation(60)
-        model = SVC(probability=True, random_state=seed).fit(X, y[order])
-        expected = roc_auc_score(y[order], model.decision_function(X))
-        of_probabilities = roc_auc_score(y[order], model.predict_proba(X)[:, 1])
-        reversed_order += of_probabilities < 0.5 < expected
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "SVC orders rows differently")
-            audit = FairnessAudit.from_estimator(model, X, y[order], groups=site)
-        report = GroupAUC.from_estimator(model, X, y[order], groups=site)
-        assert audit.report.pooled == report.pooled == pytest.approx(expected)
-    assert reversed_order
 
 
 @pytest.mark.parametrize("positive", [0, 1])

@@ -427,6 +427,3 @@ def test_a_search_warns_once_of_each_group_whatever_the_number_of_scores(each_gr
     assert len(absent) == len(ours) - 5 == len(each_group)
     assert all(f"group {label} is" in text for label, text in zip(each_group, absent, strict=True))
     assert all("cv=WithinGroupStratifiedKFold(" in message for message in ours)
-
-
-# Warnings of searches ----------------------------------------------------------------------
