@@ -196,6 +196,21 @@ def group_rows(seed, m=12, n=20, digits=1, weighted=False):
     return y.astype(int), score, rng.uniform(0.5, 2, m + n) if weighted else np.ones(m + n)
 
 
+def derivatives(measure, y, score, weights, step=1e-6):
+    """Return the derivative of scikit-learn's value by the weight of each row, in numbers.
+
+    The shares of both classes do not change.
+    """
+    found = np.zeros(y.size)
+    for i in range(y.size):
+        for sign in (-1, 1):
+            moved, mine = weights.copy(), y == y[i]
+            moved[i] += sign * step
+            moved[mine] *= weights[mine].sum() / moved[mine].sum()
+            found[i] += sign * expected(measure, y, score, moved)
+    return found / (2 * step)
+
+
 SMOOTH = [
     PartialAUC(max_fpr=0.23),
     PartialAUC(max_fpr=0.61),
@@ -212,17 +227,7 @@ def test_influence_values_are_derivatives_of_scikit_learns_values(measure):
         cells = GroupCurves.of(ScoreCounts.from_predictions(y, score, sample_weight=weights))
         influence = measuring.influence_of(measure, cells)
         distinct = np.unique(score)
-        step, slopes = 1e-6, np.zeros(y.size)
-        for i in range(y.size):
-            values = []
-            for sign in (-1, 1):
-                moved = weights.copy()
-                moved[i] += sign * step
-                # The share of positives does not change.
-                mine = y == y[i]
-                moved[mine] *= weights[mine].sum() / moved[mine].sum()
-                values.append(expected(measure, y, score, moved))
-            slopes[i] = (values[1] - values[0]) / (2 * step) / (high - low)
+        slopes = derivatives(measure, y, score, weights) / (high - low)
         place = np.searchsorted(distinct, score)
         for label, of_cells in ((1, influence.positives), (0, influence.negatives)):
             mine = y == label

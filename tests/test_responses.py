@@ -63,12 +63,20 @@ from skfedauc.plotting import (
 )
 
 
-class TwoResponses(ClassifierMixin, BaseEstimator):
-    """Classifier whose probabilities rank rows in another order than its decision values."""
+class Rule(ClassifierMixin, BaseEstimator):
+    """Classifier without scores, which decides equal rows equally."""
 
     def fit(self, X, y):
         self.classes_ = np.unique(y)
+        self.rng_ = np.random.default_rng(0)
         return self
+
+    def predict(self, X):
+        return self.classes_[(np.asarray(X)[:, 0] > 0).astype(int)]
+
+
+class TwoResponses(Rule):
+    """Classifier whose probabilities rank rows in another order than its decision values."""
 
     def decision_function(self, X):
         return np.asarray(X)[:, 0]
@@ -77,28 +85,9 @@ class TwoResponses(ClassifierMixin, BaseEstimator):
         positive = 1 / (1 + np.exp(np.asarray(X)[:, 0] - np.asarray(X)[:, 1]))
         return np.column_stack([1 - positive, positive])
 
-    def predict(self, X):
-        return self.classes_[(self.decision_function(X) > 0).astype(int)]
 
-
-class Rule(ClassifierMixin, BaseEstimator):
-    """Classifier without scores, which decides equal rows equally."""
-
-    def fit(self, X, y):
-        self.classes_ = np.unique(y)
-        return self
-
-    def predict(self, X):
-        return self.classes_[(np.asarray(X)[:, 0] > 0).astype(int)]
-
-
-class Decides(ClassifierMixin, BaseEstimator):
+class Decides(Rule):
     """Randomized classifier without scores."""
-
-    def fit(self, X, y):
-        self.classes_ = np.unique(y)
-        self.rng_ = np.random.default_rng(0)
-        return self
 
     def predict(self, X):
         chance = self.rng_.normal(scale=0.3, size=len(X))
