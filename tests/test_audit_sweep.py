@@ -165,6 +165,3 @@ def test_binned_scores_have_edges_as_thresholds():
     fewer = FairnessAudit(GroupAUC(without_small(counts, min_count=20)), threshold=None).sweep()
     assert len(fewer.gaps) >= 1
     pd.testing.assert_frame_equal(fewer.rates, exact.sweep(fewer.thresholds).rates)
-
-
-# Plots -----------------------------------------------------------------------------------------

@@ -380,17 +380,3 @@ def test_numbers_added_to_the_logits_of_each_row_change_nothing(wine):
     )
     found = search.fit(X, y).cv_results_["mean_test_score"]
     np.testing.assert_allclose(found, same.fit(X, y).cv_results_["mean_test_score"])
-
-
-def test_several_classes_without_probabilities_are_ranked_by_request(wine):
-    X, y = wine
-    model = LinearSVC().fit(X, y)
-    with pytest.raises(TypeError, match="each class, pass response_method='decision_funct"):
-        MulticlassGroupAUC.from_estimator(model, X, y, groups=y)
-    one = np.zeros(y.size, int)
-    report = MulticlassGroupAUC.from_estimator(
-        model, X, y, groups=one, response_method="decision_function"
-    )
-    scores = model.decision_function(X)
-    expected = np.mean([roc_auc_score(y == label, scores[:, label]) for label in range(3)])
-    assert report.statistic("pooled") == pytest.approx(expected)

@@ -386,12 +386,6 @@ def features_of(search, index=None):
     return params[CHOICE][0][2]
 
 
-@pytest.fixture(scope="module")
-def searched(hospitals, limit):
-    X, y = hospitals
-    return hospital_search(SelectWithinGap("pooled", at_most=limit)).fit(X, y)
-
-
 @pytest.mark.parametrize("kind", SEARCHES)
 def test_rule_picks_the_best_within_the_limit(hospitals, truth, limit, kind):
     X, y = hospitals
