@@ -554,7 +554,9 @@ class GroupAUCScorer(_sklearn.BaseScorer):
             sample_weight=weights,
             missing=options.missing,
         )
-        return MulticlassGroupAUC(counts, undefined=options.undefined)
+        report = MulticlassGroupAUC(counts, undefined=options.undefined)
+        report._reported = self._reported()  # noqa: SLF001
+        return report
 
     def _reported(self) -> set[Any] | None:
         """Return what warnings of a search reported; None for a call outside of a search."""

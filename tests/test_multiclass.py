@@ -265,9 +265,7 @@ def test_wrong_counts():
         GroupAUC.from_predictions,
         FairnessAudit.from_predictions,
     ):
-        with pytest.raises(
-            ValueError, match=r"use MulticlassGroupAUC, or multi_class= of group_ro"
-        ):
+        with pytest.raises(ValueError, match=r"MulticlassGroupAUC, and multi_class= of functions"):
             function(y, score, groups=[0, 0, 0])
     with pytest.raises(ValueError, match=r"classes\[i\] and scores\['a'\]\[:, i\]\.$"):
         compare_models(y, {"a": score, "b": score}, groups=[0, 0, 0])

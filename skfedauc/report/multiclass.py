@@ -105,6 +105,8 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
     """
 
     _rows: MulticlassRows | None = None
+    # What the warnings of a search reported, in a scorer's report
+    _reported: set[Any] | None = None
 
     def __init__(self, counts: MulticlassCounts, *, undefined: Undefined = "skip") -> None:
         if not isinstance(counts, MulticlassCounts):
@@ -127,7 +129,12 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
             remedy = f" Class {_words.shortened(one)} is compared with {rest}."
             reports[key] = GroupAUC(
                 GroupPairs(part, clusters=clusters, is_multiclass=True),
-                undefined=UndefinedPolicy(self.undefined, remedy=remedy),
+                undefined=UndefinedPolicy(
+                    self.undefined,
+                    remedy=remedy,
+                    warns_once=self._reported is not None,
+                    reported=self._reported,
+                ),
             )
         return reports
 

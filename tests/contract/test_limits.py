@@ -427,3 +427,15 @@ def test_a_search_warns_once_of_each_group_whatever_the_number_of_scores(each_gr
     assert len(absent) == len(ours) - 5 == len(each_group)
     assert all(f"group {label} is" in text for label, text in zip(each_group, absent, strict=True))
     assert all("cv=WithinGroupStratifiedKFold(" in message for message in ours)
+
+
+def test_a_search_of_several_classes_warns_once_of_each_group():
+    """Group 2 lacks class 2, in each fold, class and candidate."""
+    row = np.arange(240)
+    X = pd.DataFrame({"dose": np.sin(row), "site": np.minimum(row % 8, 2)})
+    y = np.where(X["site"] == 2, row // 8 % 2, row // 8 % 3)
+    scorer = make_group_auc_scorer("worst", groups="site", multi_class="ovr")
+    search = GridSearchCV(GaussianNB(), {"var_smoothing": [1e-9, 1.0]}, scoring=scorer)
+    with pytest.warns(UndefinedMetricWarning, match=r"1 of 3 groups, .* \(2\), so") as told:
+        search.fit(X, y)
+    assert len(told) == 1
