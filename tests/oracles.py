@@ -180,14 +180,6 @@ class Truth:
     def share_within(self) -> float:
         return float(_ratio(np.trace(self._pairs), self._pairs.sum()))
 
-    @property
-    def bound_positives(self) -> float:
-        return self._bound(*self._rows)
-
-    @property
-    def bound_negatives(self) -> float:
-        return self._bound(*reversed(self._rows))
-
     def _average(self, weights) -> float:
         total = weights[self._used].sum()
         return (weights * self._used_auc)[self._used].sum() / total if total else NAN
@@ -222,24 +214,6 @@ class Truth:
             squares += np.where(in_fold > 0, in_fold**2 * shared_variances(groups), 0.0)
             totals += in_fold
         return reml_tau(self.auc, _ratio(squares, totals**2))
-
-    def _bound(self, averaged, other) -> float:
-        """Bound the difference of the pooled AUC and the average weighted by `averaged` rows.
-
-        The bound is a sum over groups: the group's share of the `averaged` rows, times the
-        Kolmogorov distance between the scores of its `other` rows and of all `other` rows. The
-        distance of a group without `other` rows counts as 1.
-        """
-        if not averaged.any() or not other.any():
-            return NAN
-        total = self._weights[averaged].sum()
-        bound = 0.0
-        for mine in self._member.T:
-            share = self._weights[averaged & mine].sum() / total
-            some = other & mine
-            known = share and some.any()
-            bound += share * (kolmogorov(self._scores, self._weights, some, other) if known else 1)
-        return float(bound)
 
 
 def _ratio(numerator: Any, denominator: Any) -> Any:
@@ -365,16 +339,6 @@ def general_hull(auc, variance, once, often, deviate) -> tuple[float, float]:
     near = optimize.brentq(excess, 0.0, auc, xtol=1e-15)
     far = optimize.brentq(excess, auc, 1.0, xtol=1e-15)
     return min(low, near), max(high, far)
-
-
-def kolmogorov(scores, weights, some, others) -> float:
-    """Return the Kolmogorov distance between the scores of two sets of rows."""
-    at = np.unique(scores)
-    distribution = [
-        (weights[rows] * (scores[rows] <= at[:, None])).sum(axis=1) / weights[rows].sum()
-        for rows in (some, others)
-    ]
-    return float(np.abs(distribution[0] - distribution[1]).max())
 
 
 # Random cases ----------------------------------------------------------------------------

@@ -1,7 +1,5 @@
 """Class labels in score counts, which reveal a misspelled pos_label."""
 
-import pickle
-
 import joblib
 import numpy as np
 import pandas as pd
@@ -17,19 +15,6 @@ from skfedauc import (
 )
 
 SCORES = [0.2, 0.7]
-
-
-def merged(parts, way):
-    if way == "merge":
-        return ScoreCounts.merge(parts)
-    if way == "+":
-        return sum(parts[1:], parts[0])
-    if way == "tree":
-        return parts[0] if len(parts) == 1 else merged(parts[:-1], "+") + parts[-1]
-    return ScoreCounts.merge([pickle.loads(pickle.dumps(part)) for part in parts])
-
-
-# Warnings about a possible misspelling ---------------------------------------------------------
 
 
 INFINITE_ROWS = [1.0, np.inf] * 4, np.linspace(0, 1, 8), ["a", "b"] * 4

@@ -452,23 +452,24 @@ def test_a_summary_by_cluster_is_refused():
 # Results that need independent rows or groups ---------------------------------------------------
 
 
+# Whether clusters of several groups are needed, the call, and the message
 REFUSED = {
-    "exact": (lambda r: r.confidence_intervals(method="exact"), "assumes independent rows"),
-    "agreement": (lambda r: r.agreement(), "agreement assumes independent rows"),
+    "exact": (False, lambda r: r.confidence_intervals(method="exact"), "assumes independent rows"),
+    "agreement": (False, lambda r: r.agreement(), "agreement assumes independent rows"),
     "measure": (
+        False,
         lambda r: GroupAUC(
             r._estimates.pairs, measure=PartialAUC(max_fpr=0.5)
         ).confidence_intervals(),
         "the interval of 'partial_auc_max_fpr_0.5' assumes independent rows",
     ),
-    "planning": (lambda r: rows_needed(r, width=0.1), "rows_needed assumes independent rows"),
-}
-REFUSED_IF_SHARED = {
-    "equal": (lambda r: r.test_equal_groups(), r"Use test_difference\(\)"),
-    "rest": (lambda r: r.compare_groups("rest"), "Compare all pairs of groups"),
-    "ranking": (lambda r: r.ranking(), "ranking assumes independent groups"),
-    "null": (lambda r: null_difference_of(r), "null_difference assumes independent groups"),
+    "planning": (False, lambda r: rows_needed(r, width=0.1), "rows_needed assumes independent"),
+    "equal": (True, lambda r: r.test_equal_groups(), r"Use test_difference\(\)"),
+    "rest": (True, lambda r: r.compare_groups("rest"), "Compare all pairs of groups"),
+    "ranking": (True, lambda r: r.ranking(), "ranking assumes independent groups"),
+    "null": (True, null_difference_of, "null_difference assumes independent groups"),
     "over": (
+        True,
         lambda r: r.confidence_intervals(of="statistics", over="groups"),
         "Pass over='rows'",
     ),
@@ -476,17 +477,10 @@ REFUSED_IF_SHARED = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_needs_independent_rows_is_refused(name):
-    call, message = REFUSED[name]
+def test_what_needs_independent_rows_or_groups_is_refused(name):
+    shared, call, message = REFUSED[name]
     with pytest.raises(ValueError, match=message):
-        call(report_of(simulated(0)))
-
-
-@pytest.mark.parametrize("name", REFUSED_IF_SHARED)
-def test_what_needs_independent_groups_is_refused(name):
-    call, message = REFUSED_IF_SHARED[name]
-    with pytest.raises(ValueError, match=message):
-        call(report_of(simulated(0, shared=True)))
+        call(report_of(simulated(0, shared=shared)))
 
 
 def test_shared_clusters_are_seen_and_tau_is_undefined():

@@ -5,8 +5,9 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
-from sklearn.metrics import average_precision_score, roc_auc_score
 from test_inference import CLUSTERS, S1, S2, Y, placement
+from test_measures import derivatives
+from test_measures import expected as value_of
 
 from skfedauc import GroupAUC, compare_models
 from skfedauc.inference.quantiles import LargestDifference
@@ -307,22 +308,6 @@ def test_small_tail_probabilities_are_accurate():
     assert 0 < null.tail(30.0) <= 12 * stats.norm.sf(30.0)
 
 
-def test_intervals_and_p_values_agree():
-    for seed in range(2):
-        y, scores, groups, weights = rows(seed, n=150, n_models=6, weighted=seed % 2 == 1)
-        found = compare_models(
-            y, scores, groups=groups, sample_weight=weights, confidence_level=0.9
-        )
-        for table, pvalue in ((found.table, "pvalue_adjusted"), (found.by_group, "pvalue")):
-            excludes = (table["ci_low"] > 0) | (table["ci_high"] < 0)
-            assert_array_equal(excludes, table[pvalue] < 0.1)
-            assert (table["pvalue_adjusted"] >= table["pvalue"]).all()
-        again = compare_models(
-            y, scores, groups=groups, sample_weight=weights, confidence_level=0.9
-        )
-        pd.testing.assert_frame_equal(found.table, again.table)
-
-
 # Unusual models -------------------------------------------------------------------------------
 
 
@@ -383,28 +368,10 @@ def test_errors(name):
 # Measures ----------------------------------------------------------------------------------------
 
 
-def value(measure, y, score, weights):
-    """Return the measure of scikit-learn."""
-    if isinstance(measure, AveragePrecision):
-        return average_precision_score(y, score, sample_weight=weights)
-    if measure.max_fpr is not None:
-        return roc_auc_score(y, score, sample_weight=weights, max_fpr=measure.max_fpr)
-    return roc_auc_score(~y, -score, sample_weight=weights, max_fpr=1 - measure.min_tpr)
-
-
 def changes(measure, y, a, b, weights):
-    """Change of the difference of two models with the weight of each row, in numbers.
-
-    The shares of both classes do not change.
-    """
-    step, found = 1e-5, np.zeros(y.size)
-    for i in range(y.size):
-        for sign in (-1, 1):
-            moved, mine = weights.copy(), y == y[i]
-            moved[i] += sign * step
-            moved[mine] *= weights[mine].sum() / moved[mine].sum()
-            found[i] += sign * (value(measure, y, a, moved) - value(measure, y, b, moved))
-    return found / (2 * step)
+    """Return the change of the difference of two models with the weight of each row."""
+    one, other = (derivatives(measure, y.astype(int), s, weights, 1e-5) for s in (a, b))
+    return one - other
 
 
 def variance_of_class(changes, weights):
@@ -448,7 +415,7 @@ def test_variances_of_measures_are_those_of_the_jackknife(measure, weighted):
         variance[g] = sum(parts)
         freedom[g] = variance[g] ** 2 / sum(p**2 / n for p, n in zip(parts, numbers, strict=True))
         assert found.by_group.iloc[g, :2].tolist() == pytest.approx(
-            [value(measure, y[mine], s[mine], w[mine]) for s in (a, b)]
+            [value_of(measure, y[mine], s[mine], w[mine]) for s in (a, b)]
         )
     table = found.by_group
     assert list(table.columns[:2]) == ["value_a", "value_b"]

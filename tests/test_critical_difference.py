@@ -176,35 +176,12 @@ def test_report_by_definition(seed):
     expected = by_definition(scores.tolist(), fraction)
     assert sorted(report.index) == list(range(n_candidates))
     columns = ["score", "difference", "standard_error", "pvalue", "pvalue_adjusted"]
+    assert report.columns.tolist() == [*columns, "tied", "C"]
     for candidate, row in report.iterrows():
         assert row[columns].tolist() == pytest.approx(expected[candidate], abs=1e-12)
         assert row["tied"] == (expected[candidate][-1] > 1 - confidence_level)
         assert row["C"] == 2.0**candidate
     assert (np.diff(report["score"]) <= 0).all()
-
-
-def test_small_report():
-    scores = [[0.60, 0.62, 0.61], [0.80, 0.82, 0.84], [0.81, 0.82, 0.82]]
-    report = compare_candidates(
-        results(scores, name="pooled"), "pooled", test_fraction=1 / 3, confidence_level=0.95
-    )
-    assert report.columns.tolist() == [
-        "pooled",
-        "difference",
-        "standard_error",
-        "pvalue",
-        "pvalue_adjusted",
-        "tied",
-        "C",
-    ]
-    assert report.index.tolist() == [1, 2, 0]
-    assert report["tied"].tolist() == [True, True, False]
-    assert report["tied"].dtype == bool
-    # The differences of candidate 0 are -.20, -.20 and -.23: mean -.21, variance .0003.
-    row = report.loc[0]
-    assert row["difference"] == pytest.approx(-0.21)
-    assert row["standard_error"] == pytest.approx(math.sqrt((1 / 3 + 1 / 2) * 0.0003))
-    assert report.loc[1, ["difference", "standard_error", "pvalue"]].tolist() == [0, 0, 1]
 
 
 @pytest.mark.parametrize("failed", [NAN, np.inf, -np.inf])

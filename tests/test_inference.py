@@ -157,28 +157,6 @@ def test_variance_of_pooled_less_average_equals_sums_over_rows(seed, weighted):
     assert report._estimates.pooled.fixed == pytest.approx(plain, rel=1e-10)
 
 
-def test_merged_parts_give_the_same_digits():
-    y, scores, groups, _ = simulated(1, n=1000)
-    whole = ScoreCounts.from_predictions(y, scores, groups=groups)
-    merged = ScoreCounts.merge(
-        ScoreCounts.from_predictions(y[i::10], scores[i::10], groups=groups[i::10])
-        for i in reversed(range(10))
-    )
-    one, other = GroupAUC(whole), GroupAUC(merged)
-    for read in (
-        lambda r: r.confidence_intervals(),
-        lambda r: r.confidence_intervals(of="statistics"),
-        lambda r: r.confidence_intervals(of="statistics", over="groups"),
-        lambda r: r.compare_groups(),
-        lambda r: r.compare_groups("rest"),
-        lambda r: r.agreement().averages,
-        lambda r: r.agreement().scores,
-    ):
-        assert read(one).equals(read(other))
-    assert repr(one.test_equal_groups()) == repr(other.test_equal_groups())
-    assert null_difference_of(one) == null_difference_of(other)
-
-
 # Intervals --------------------------------------------------------------------------------
 
 
@@ -485,6 +463,13 @@ def test_the_studentized_range_equals_scipy(n_groups):
     assert studentized_range_tail(quantile, n_groups) == pytest.approx(0.01, rel=1e-11)
 
 
+def mover(auc, other, limits, limits_of_other):
+    """Return the limits of the difference of two AUCs from the limits of both."""
+    (low, high), (other_low, other_high) = limits, limits_of_other
+    below, above = np.hypot(auc - low, other_high - other), np.hypot(high - auc, other - other_low)
+    return auc - other - below, auc - other + above
+
+
 def pair_deviate(v, first, second):
     """Return the normal quantile at which the interval of a difference ends at 0."""
     if v.auc[first] < v.auc[second]:
@@ -492,11 +477,10 @@ def pair_deviate(v, first, second):
     rows = v.positives.n, v.negatives.n
 
     def lower_limit(deviate):
-        (low, _), (_, high) = (
+        limits = (
             hull(v.auc[g], v.delong[g], rows[0][g], rows[1][g], deviate) for g in (first, second)
         )
-        difference = v.auc[first] - v.auc[second]
-        return difference - np.hypot(v.auc[first] - low, high - v.auc[second])
+        return mover(v.auc[first], v.auc[second], *limits)[0]
 
     return optimize.brentq(lower_limit, 0.0, 20.0, xtol=1e-13)
 
@@ -663,15 +647,11 @@ def test_pairs_are_compared_by_the_limits_of_both_groups():
             (stats.norm.isf(0.025), (row.ci_low, row.ci_high)),
             (quantile, (row.simultaneous_low, row.simultaneous_high)),
         ):
-            (low, high), (other_low, other_high) = (
+            limits = (
                 hull(v.auc[g], v.delong[g], v.positives.n[g], v.negatives.n[g], deviate)
                 for g in (one, other)
             )
-            below = np.hypot(v.auc[one] - low, other_high - v.auc[other])
-            above = np.hypot(high - v.auc[one], v.auc[other] - other_low)
-            assert expected == pytest.approx(
-                (row.difference - below, row.difference + above), abs=1e-9
-            )
+            assert expected == pytest.approx(mover(v.auc[one], v.auc[other], *limits), abs=1e-9)
         assert ((row.ci_low > 0) | (row.ci_high < 0)) == (row.pvalue < 0.05)
         adjusted = row.pvalue_adjusted < 0.05
         assert ((row.simultaneous_low > 0) | (row.simultaneous_high < 0)) == adjusted
@@ -724,26 +704,16 @@ def test_the_rest_is_weighted_by_what_other_groups_say():
         )
 
         def limits(deviate, sides=sides):
-            return [general_hull(*side, deviate) for side in sides]
+            return mover(sides[0][0], sides[1][0], *(general_hull(*of, deviate) for of in sides))
 
         quantile = stats.norm.isf((1 - 0.95 ** (1 / 6)) / 2)
-        (low, high), (other_low, other_high) = limits(quantile)
         difference = auc[g] - share @ auc
         assert row.difference == pytest.approx(difference, abs=1e-12)
-        assert row.simultaneous_low == pytest.approx(
-            difference - np.hypot(auc[g] - low, other_high - share @ auc), abs=1e-9
-        )
-        assert row.simultaneous_high == pytest.approx(
-            difference + np.hypot(high - auc[g], share @ auc - other_low), abs=1e-9
-        )
+        found = row.simultaneous_low, row.simultaneous_high
+        assert found == pytest.approx(limits(quantile), abs=1e-9)
         # At the quantile of the p value, the interval ends at 0.
-        (low, high), (other_low, other_high) = limits(abs(row.statistic))
-        reach = (
-            np.hypot(auc[g] - low, other_high - share @ auc)
-            if difference > 0
-            else np.hypot(high - auc[g], share @ auc - other_low)
-        )
-        assert reach == pytest.approx(abs(difference), abs=1e-9)
+        end = limits(abs(row.statistic))[0 if difference > 0 else 1]
+        assert end == pytest.approx(0.0, abs=1e-9)
         assert row.pvalue == pytest.approx(2 * stats.norm.sf(abs(row.statistic)), rel=1e-9)
         assert np.sign(row.statistic) == np.sign(difference)
 

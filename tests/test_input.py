@@ -442,14 +442,6 @@ def test_a_table_of_counts_is_unpacked(kind):
     )
 
 
-def tables_of(library):
-    """Return a table of a library, and the scores and labels of its rows."""
-    rng = np.random.default_rng(0)
-    rows = pd.DataFrame({"dose": rng.normal(size=60), "site": ["x", "y", "z"] * 20})
-    rows["y"] = (rows["dose"] + rng.normal(size=60) > 0).astype(int)
-    return {"pandas": rows, "polars": pl.from_pandas(rows)}[library]
-
-
 def repeating(table, library):
     """Return the table with the column of scores twice."""
     if library == "pandas":
@@ -460,7 +452,10 @@ def repeating(table, library):
 
 @pytest.mark.parametrize("library", ["pandas", "pyarrow"])
 def test_repeated_names_matter_only_for_the_columns_in_use(library):
-    table = tables_of("pandas").assign(marker=np.arange(60.0))
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"dose": rng.normal(size=60), "site": ["x", "y", "z"] * 20})
+    table["y"] = (table["dose"] + rng.normal(size=60) > 0).astype(int)
+    table["marker"] = np.arange(60.0)
     table = table if library == "pandas" else pa.Table.from_pandas(table)
     twice = repeating(table, library)
     split = WithinGroupStratifiedKFold(2, groups="site").split

@@ -160,37 +160,35 @@ def test_large_groups_many_groups_and_threads_give_the_same_bits(name, n_groups,
         assert same_bits(found, expected)
 
 
-@needs_compiled
-def test_a_joblib_context_sets_the_number_of_threads(monkeypatch):
-    asked = []
-
-    class Spy:
-        def count_rows(self, *arguments):
-            asked.append(arguments[-1])
-            return COMPILED.count_rows(*arguments)
-
-    monkeypatch.setattr(kernel, "_implementation", Spy())
-    arguments = *rows(7, 300, "normal", 70_000)[:3], 300
-    count_rows(*arguments)
-    with joblib.parallel_config("threading", n_jobs=2):
-        count_rows(*arguments)
-        count_rows(*arguments, n_jobs=1)
-    assert asked == [1, 2, 1]
-
-
-@needs_compiled
-def test_a_report_uses_the_threads_of_its_counting(monkeypatch):
-    asked = []
+@pytest.fixture
+def asked(monkeypatch):
+    """Names of the compiled functions that are called, and the numbers of threads."""
+    found = []
 
     class Spy:
         def __getattr__(self, name):
             def call(*arguments):
-                asked.append((name, arguments[-1]))
+                found.append((name, arguments[-1]))
                 return getattr(COMPILED, name)(*arguments)
 
             return call
 
     monkeypatch.setattr(kernel, "_implementation", Spy())
+    return found
+
+
+@needs_compiled
+def test_a_joblib_context_sets_the_number_of_threads(asked):
+    arguments = *rows(7, 300, "normal", 70_000)[:3], 300
+    count_rows(*arguments)
+    with joblib.parallel_config("threading", n_jobs=2):
+        count_rows(*arguments)
+        count_rows(*arguments, n_jobs=1)
+    assert [n for name, n in asked if name == "count_rows"] == [1, 2, 1]
+
+
+@needs_compiled
+def test_a_report_uses_the_threads_of_its_counting(asked):
     scores, positive, groups, _ = rows(7, 300, "normal", 140_000)
     report = GroupAUC.from_predictions(
         positive, scores, groups=groups, n_jobs=2, undefined="ignore"

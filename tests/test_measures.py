@@ -196,6 +196,21 @@ def group_rows(seed, m=12, n=20, digits=1, weighted=False):
     return y.astype(int), score, rng.uniform(0.5, 2, m + n) if weighted else np.ones(m + n)
 
 
+def derivatives(measure, y, score, weights, step=1e-6):
+    """Return the derivative of scikit-learn's value by the weight of each row, in numbers.
+
+    The shares of both classes do not change.
+    """
+    found = np.zeros(y.size)
+    for i in range(y.size):
+        for sign in (-1, 1):
+            moved, mine = weights.copy(), y == y[i]
+            moved[i] += sign * step
+            moved[mine] *= weights[mine].sum() / moved[mine].sum()
+            found[i] += sign * expected(measure, y, score, moved)
+    return found / (2 * step)
+
+
 SMOOTH = [
     PartialAUC(max_fpr=0.23),
     PartialAUC(max_fpr=0.61),
@@ -212,17 +227,7 @@ def test_influence_values_are_derivatives_of_scikit_learns_values(measure):
         cells = GroupCurves.of(ScoreCounts.from_predictions(y, score, sample_weight=weights))
         influence = measuring.influence_of(measure, cells)
         distinct = np.unique(score)
-        step, slopes = 1e-6, np.zeros(y.size)
-        for i in range(y.size):
-            values = []
-            for sign in (-1, 1):
-                moved = weights.copy()
-                moved[i] += sign * step
-                # The share of positives does not change.
-                mine = y == y[i]
-                moved[mine] *= weights[mine].sum() / moved[mine].sum()
-                values.append(expected(measure, y, score, moved))
-            slopes[i] = (values[1] - values[0]) / (2 * step) / (high - low)
+        slopes = derivatives(measure, y, score, weights) / (high - low)
         place = np.searchsorted(distinct, score)
         for label, of_cells in ((1, influence.positives), (0, influence.negatives)):
             mine = y == label
@@ -357,27 +362,6 @@ def test_limits_of_the_difference_combine_those_of_the_groups(measure):
     row = alone.confidence_intervals(of="statistics").loc["difference"]
     assert np.isnan(row["ci_low"])
     assert row["note"] == "needs two groups"
-
-
-def test_wilson_limits_are_near_the_bootstrap_of_proc():
-    # pROC's ci.se: 2,000 stratified resamples, and the quantiles of the sensitivity at each
-    # specificity. Data as in `test_partial_areas_equal_those_of_proc`.
-    good, poor = np.array([37, 20, 3, 8, 4]), np.array([2, 12, 1, 8, 18])
-    rng = np.random.default_rng(0)
-    fpr, tpr = (
-        np.cumsum(rng.multinomial(of_class.sum(), of_class / of_class.sum(), 2_000)[:, ::-1], 1)
-        / of_class.sum()
-        for of_class in (good, poor)
-    )
-    start = np.zeros((2_000, 1))
-    curves = zip(np.hstack([start, fpr]), np.hstack([start, tpr]), strict=True)
-    heights = [np.interp([0.1, 0.2], *curve) for curve in curves]
-    truth = np.quantile(heights, [0.025, 0.975], axis=0)
-    counts = ScoreCounts.from_counts(None, np.arange(5), good, poor)
-    for i, specificity in enumerate((0.9, 0.8)):
-        found = GroupAUC(counts, measure=Sensitivity(specificity=specificity))
-        limits = found.confidence_intervals()[["ci_low", "ci_high"]].to_numpy()[0]
-        assert limits == pytest.approx(truth[:, i], abs=0.06)
 
 
 def test_the_interval_of_an_average_adds_variances():

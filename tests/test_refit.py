@@ -151,13 +151,6 @@ def test_all_candidates_failed():
 # The front -------------------------------------------------------------------------------------
 
 
-def fitted(table):
-    """Return a search with the attributes of a fitted search and these results."""
-    search = GridSearchCV(LogisticRegression(), {"C": [1.0]})
-    search.cv_results_ = table
-    return search
-
-
 def unbeaten(scores, gaps):
     """Return the Pareto front: the candidates that no other candidate dominates."""
     kept = []

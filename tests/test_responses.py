@@ -38,7 +38,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC, LinearSVC
+from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from skfedauc import (
@@ -63,12 +63,20 @@ from skfedauc.plotting import (
 )
 
 
-class TwoResponses(ClassifierMixin, BaseEstimator):
-    """Classifier whose probabilities rank rows in another order than its decision values."""
+class Rule(ClassifierMixin, BaseEstimator):
+    """Classifier without scores, which decides equal rows equally."""
 
     def fit(self, X, y):
         self.classes_ = np.unique(y)
+        self.rng_ = np.random.default_rng(0)
         return self
+
+    def predict(self, X):
+        return self.classes_[(np.asarray(X)[:, 0] > 0).astype(int)]
+
+
+class TwoResponses(Rule):
+    """Classifier whose probabilities rank rows in another order than its decision values."""
 
     def decision_function(self, X):
         return np.asarray(X)[:, 0]
@@ -77,28 +85,9 @@ class TwoResponses(ClassifierMixin, BaseEstimator):
         positive = 1 / (1 + np.exp(np.asarray(X)[:, 0] - np.asarray(X)[:, 1]))
         return np.column_stack([1 - positive, positive])
 
-    def predict(self, X):
-        return self.classes_[(self.decision_function(X) > 0).astype(int)]
 
-
-class Rule(ClassifierMixin, BaseEstimator):
-    """Classifier without scores, which decides equal rows equally."""
-
-    def fit(self, X, y):
-        self.classes_ = np.unique(y)
-        return self
-
-    def predict(self, X):
-        return self.classes_[(np.asarray(X)[:, 0] > 0).astype(int)]
-
-
-class Decides(ClassifierMixin, BaseEstimator):
+class Decides(Rule):
     """Randomized classifier without scores."""
-
-    def fit(self, X, y):
-        self.classes_ = np.unique(y)
-        self.rng_ = np.random.default_rng(0)
-        return self
 
     def predict(self, X):
         chance = self.rng_.normal(scale=0.3, size=len(X))
@@ -306,26 +295,6 @@ def test_reliability_shows_probabilities_and_warns_of_two_orders(rows):
     ReliabilityDisplay.from_estimator(same, X, y, groups="site")
 
 
-@pytest.mark.filterwarnings("ignore:The `probability` parameter:FutureWarning")
-def test_a_support_vector_machine_with_probabilities():
-    """Without signal, Platt's scaling can reverse the order of the decision values."""
-    rng = np.random.default_rng(3)
-    X, y, site = rng.normal(size=(60, 2)), rng.permutation(60) % 2, np.arange(60) % 2
-    reversed_order = 0
-    for seed in range(6):
-        order = np.random.default_rng(seed).permutation(60)
-        model = SVC(probability=True, random_state=seed).fit(X, y[order])
-        expected = roc_auc_score(y[order], model.decision_function(X))
-        of_probabilities = roc_auc_score(y[order], model.predict_proba(X)[:, 1])
-        reversed_order += of_probabilities < 0.5 < expected
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "SVC orders rows differently")
-            audit = FairnessAudit.from_estimator(model, X, y[order], groups=site)
-        report = GroupAUC.from_estimator(model, X, y[order], groups=site)
-        assert audit.report.pooled == report.pooled == pytest.approx(expected)
-    assert reversed_order
-
-
 @pytest.mark.parametrize("positive", [0, 1])
 def test_decisions_are_compared_with_scores(rows, positive):
     """Each model has its own response, and a randomized model decides once."""
@@ -411,17 +380,3 @@ def test_numbers_added_to_the_logits_of_each_row_change_nothing(wine):
     )
     found = search.fit(X, y).cv_results_["mean_test_score"]
     np.testing.assert_allclose(found, same.fit(X, y).cv_results_["mean_test_score"])
-
-
-def test_several_classes_without_probabilities_are_ranked_by_request(wine):
-    X, y = wine
-    model = LinearSVC().fit(X, y)
-    with pytest.raises(TypeError, match="each class, pass response_method='decision_funct"):
-        MulticlassGroupAUC.from_estimator(model, X, y, groups=y)
-    one = np.zeros(y.size, int)
-    report = MulticlassGroupAUC.from_estimator(
-        model, X, y, groups=one, response_method="decision_function"
-    )
-    scores = model.decision_function(X)
-    expected = np.mean([roc_auc_score(y == label, scores[:, label]) for label in range(3)])
-    assert report.statistic("pooled") == pytest.approx(expected)

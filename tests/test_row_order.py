@@ -59,36 +59,31 @@ def _display_of_estimator(*arguments, **named):
     return GroupAUCDisplay.from_estimator(*arguments, **named, ax=figure.subplots())
 
 
-def _display(y, score, groups, sample_weight, X):
-    axes = pytest.importorskip("matplotlib.figure").Figure().subplots()
-    return GroupAUCDisplay.from_predictions(
-        y, score, groups=groups, sample_weight=sample_weight, ax=axes
-    )
+def _display_of_rows(*arguments, **named):
+    figure = pytest.importorskip("matplotlib.figure").Figure()
+    return GroupAUCDisplay.from_predictions(*arguments, **named, ax=figure.subplots())
+
+
+def of_rows(make):
+    def run(y, score, groups, sample_weight, X):
+        return make(y, score, groups=groups, sample_weight=sample_weight)
+
+    return run
 
 
 OF_ROWS = {
-    "rows": lambda y, score, groups, sample_weight, X: ScoreCounts.from_predictions(
-        y, score, groups=groups, sample_weight=sample_weight
+    "rows": of_rows(ScoreCounts.from_predictions),
+    "report": of_rows(GroupAUC.from_predictions),
+    "function": of_rows(group_roc_auc_score),
+    "batches": of_rows(lambda *rows, **named: ScoreCounts.from_batches([(*rows, *named.values())])),
+    "audit": of_rows(FairnessAudit.from_predictions),
+    "comparison": of_rows(lambda y, score, **o: compare_models(y, {"a": SCORE, "b": score}, **o)),
+    "counts": of_rows(
+        lambda y, score, groups, sample_weight: ScoreCounts.from_counts(
+            groups, score, y, sample_weight * 0 + 1
+        )
     ),
-    "report": lambda y, score, groups, sample_weight, X: GroupAUC.from_predictions(
-        y, score, groups=groups, sample_weight=sample_weight
-    ),
-    "function": lambda y, score, groups, sample_weight, X: group_roc_auc_score(
-        y, score, groups=groups, sample_weight=sample_weight
-    ),
-    "batches": lambda y, score, groups, sample_weight, X: ScoreCounts.from_batches(
-        [(y, score, groups, sample_weight)]
-    ),
-    "audit": lambda y, score, groups, sample_weight, X: FairnessAudit.from_predictions(
-        y, score, groups=groups, sample_weight=sample_weight
-    ),
-    "comparison": lambda y, score, groups, sample_weight, X: compare_models(
-        y, {"a": SCORE, "b": score}, groups=groups, sample_weight=sample_weight
-    ),
-    "counts": lambda y, score, groups, sample_weight, X: ScoreCounts.from_counts(
-        groups, score, y, sample_weight * 0 + 1
-    ),
-    "display": _display,
+    "display": of_rows(_display_of_rows),
 }
 OF_X = {
     "report": of_estimator(GroupAUC.from_estimator),
@@ -106,13 +101,10 @@ def shuffled(values):
 
 
 # Every function with one index, and the first function with every index
-WITH_INDEX = {
-    "of rows": [(call, "named") for call in OF_ROWS] + [(next(iter(OF_ROWS)), k) for k in INDEXES],
-    "of X": [(call, "named") for call in OF_X] + [(next(iter(OF_X)), k) for k in INDEXES],
-}
+WITH_INDEX = [(call, "named") for call in OF_ROWS] + [(next(iter(OF_ROWS)), k) for k in INDEXES]
 
 
-@pytest.mark.parametrize(("call", "index"), WITH_INDEX["of rows"])
+@pytest.mark.parametrize(("call", "index"), WITH_INDEX)
 def test_rows_in_another_order_are_refused(call, index):
     good = rows(INDEXES[index])
     OF_ROWS[call](**good)

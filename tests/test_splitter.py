@@ -13,7 +13,6 @@ from scipy import sparse
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import RepeatedStratifiedKFold, cross_validate
 
 from skfedauc import (
@@ -113,21 +112,6 @@ def test_random_groups_and_class_sizes(seeds):
         check_consecutive(y, codes, plain)
         shuffled = WithinGroupStratifiedKFold(n_splits, shuffle=True, random_state=seed)
         check_balance(y, codes, folds(shuffled, y, codes), n_splits)
-
-
-def test_group_auc_is_defined_in_every_fold_that_the_counts_allow():
-    """Scikit-learn's AUC warns if a class is absent; warnings are errors in this test."""
-    rng = np.random.default_rng(2)
-    counts = np.array([[4, 4], [4, 30], [17, 5], [9, 9]])
-    codes = rng.permutation(np.repeat(np.arange(8), counts.ravel()))
-    y, codes = codes % 2, codes // 2
-    score = rng.normal(size=y.size)
-    for shuffle in (False, True):
-        splitter = WithinGroupStratifiedKFold(4, shuffle=shuffle)
-        for _, test in splitter.split(score, y, codes):
-            for group in range(4):
-                rows = test[codes[test] == group]
-                assert 0 <= roc_auc_score(y[rows], score[rows]) <= 1
 
 
 def test_folds_of_a_small_example():
@@ -300,22 +284,6 @@ HOLES = pd.Series(SITE, dtype=object).where(np.arange(12) != 5)
 def test_rows_that_cannot_be_split(names, X, y, groups, error, message):
     with pytest.raises(error, match=message):
         list(WithinGroupStratifiedKFold(2, groups=names).split(X, y, groups))
-
-
-# Tests of scikit-learn for its own splitters ---------------------------------------------------
-
-
-@pytest.mark.parametrize("shuffle", [False, True])
-@pytest.mark.parametrize("k", [4, 6, 7])
-def test_class_ratios_are_kept(k, shuffle):
-    rng = np.random.default_rng(0)
-    n = 1000
-    y = rng.permutation(np.repeat([4, 0, 1], [int(0.10 * n), int(0.89 * n), int(0.01 * n)]))
-    distribution = np.bincount(y) / y.size
-    splitter = WithinGroupStratifiedKFold(k, shuffle=shuffle, random_state=0 if shuffle else None)
-    for train, test in splitter.split(np.ones(y.size), y, rng.integers(0, 5, y.size)):
-        for rows in (train, test):
-            np.testing.assert_allclose(np.bincount(y[rows]) / rows.size, distribution, atol=0.02)
 
 
 @pytest.mark.parametrize(

@@ -439,6 +439,3 @@ def test_a_search_of_several_classes_warns_once_of_each_group():
     with pytest.warns(UndefinedMetricWarning, match=r"1 of 3 groups, .* \(2\), so") as told:
         search.fit(X, y)
     assert len(told) == 1
-
-
-# Warnings of searches ----------------------------------------------------------------------

@@ -1,7 +1,6 @@
 """The splitter and the refit rules inside scikit-learn's tools."""
 
 import copy
-import pickle
 from inspect import signature
 
 import numpy as np
@@ -387,12 +386,6 @@ def features_of(search, index=None):
     return params[CHOICE][0][2]
 
 
-@pytest.fixture(scope="module")
-def searched(hospitals, limit):
-    X, y = hospitals
-    return hospital_search(SelectWithinGap("pooled", at_most=limit)).fit(X, y)
-
-
 @pytest.mark.parametrize("kind", SEARCHES)
 def test_rule_picks_the_best_within_the_limit(hospitals, truth, limit, kind):
     X, y = hospitals
@@ -404,20 +397,6 @@ def test_rule_picks_the_best_within_the_limit(hospitals, truth, limit, kind):
         means = search.cv_results_[f"mean_test_{name}"]
         order = [FEATURES.index(features_of(search, i)) for i in range(4)]
         assert_same(means, truth[name][order])
-
-
-def test_nested_cross_validation(hospitals, limit):
-    X, y = hospitals
-    site = X["hospital"].to_numpy()
-    search = hospital_search(SelectWithinGap("pooled", at_most=limit))
-    outer = WithinGroupStratifiedKFold(3, groups="hospital")
-    expected = []
-    for train, test in splits_of(X, y, site):
-        inner = clone(search).fit(X.iloc[train], y[train])
-        assert features_of(inner) == ["dose"]
-        expected.append(roc_auc_score(y[test], inner.decision_function(X.iloc[test])))
-    scores = cross_val_score(search, X, y, cv=outer, n_jobs=2, error_score="raise")
-    assert_same(scores, expected)
 
 
 def test_nested_cross_validation_with_routed_groups(routing, hospitals, limit):
@@ -439,25 +418,6 @@ def test_nested_cross_validation_with_routed_groups(routing, hospitals, limit):
     )
     way = Way(X, y, site, selecting_model().set_params(**{CHOICE: CANDIDATES[CHOICE][1]}), None)
     assert_same(scores, fold_scores(way, "macro", splits_of(X, y, site)))
-
-
-COPIES = {
-    "clone": clone,
-    "deepcopy": copy.deepcopy,
-    "pickle": lambda search: pickle.loads(pickle.dumps(search)),
-}
-
-
-@pytest.mark.parametrize("copied", COPIES.values(), ids=COPIES)
-def test_copies_of_a_search_keep_the_rule(hospitals, searched, copied):
-    X, y = hospitals
-    search = copied(searched)
-    assert type(search.refit) is SelectWithinGap
-    assert repr(search.refit) == repr(searched.refit)
-    assert "SelectWithinGap" in repr(search)
-    if copied is not clone:
-        assert search.score(X, y) == searched.score(X, y)
-    assert features_of(search.fit(X, y)) == ["dose"]
 
 
 def test_failed_candidates_are_left_out(hospitals, limit):

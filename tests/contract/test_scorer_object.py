@@ -27,16 +27,9 @@ from contract_tools import (
 )
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.calibration import CalibratedClassifierCV
-from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV
-from sklearn.naive_bayes import GaussianNB
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
-from sklearn.svm import LinearSVC
-from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.fixes import parse_version
 
 from skfedauc import group_auc_scoring, group_roc_auc_score, make_group_auc_scorer, pairs
@@ -240,29 +233,6 @@ def test_nothing_is_kept_after_a_search(parts):
     assert len(scorers._RESULTS) == 0
 
 
-# Estimators --------------------------------------------------------------------------
-
-ESTIMATORS = {
-    "decision_function only": LinearSVC(),
-    "predict_proba only": GaussianNB(),
-    "tied scores": DecisionTreeClassifier(max_depth=2, random_state=0),
-    "both": LinearDiscriminantAnalysis(),
-    "search of a pipeline": GridSearchCV(
-        make_pipeline(StandardScaler(), LinearSVC()), {"linearsvc__C": [0.1, 1.0]}, cv=2
-    ),
-    "calibrated": CalibratedClassifierCV(LinearSVC(), cv=2),
-}
-
-
-@pytest.mark.parametrize("estimator", ESTIMATORS.values(), ids=ESTIMATORS)
-def test_estimators(routing, estimator):
-    way = make_way("routed")
-    way.model = estimator
-    result = cross_validation(way, group_auc_scoring(NAMES, groups=way.groups))
-    for name, expected in zip(NAMES, fold_scores(way, NAMES, CV), strict=True):
-        assert_same(result[f"test_{name}"], expected)
-
-
 # Names -------------------------------------------------------------------------------
 
 
@@ -328,6 +298,3 @@ def test_dispatch_of_arrays_changes_no_result(library):
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout == "16 cases\n"
-
-
-# More than two classes ---------------------------------------------------------------

@@ -5,7 +5,6 @@ import functools
 import joblib
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from contract_oracle import STATISTICS, Expected, fold_scores, rows_of
 from contract_tools import (
@@ -21,7 +20,6 @@ from contract_tools import (
     by_loop,
     cross_validation,
     dropping_model,
-    dropping_polars_model,
     grid_search,
     make_way,
     penalised,
@@ -211,35 +209,6 @@ def test_nested_cross_validation(way, is_dict):
 
 
 # Kinds of labels ---------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "kind", ["str", "object", "category", "int", "bool", "date", "polars categorical"]
-)
-def test_groups_of_every_kind(data, kind):
-    X, y, site = data
-    codes = pd.Categorical(site).codes.astype(int)
-    columns = {
-        "str": pd.Series(site, dtype="str"),
-        "object": pd.Series(site, dtype=object),
-        "category": pd.Series(site, dtype=pd.CategoricalDtype(["none", *reversed(SITES)])),
-        "int": pd.Series(codes),
-        "bool": pd.Series(codes > 1),
-        "date": pd.Series(pd.to_datetime("2024-01-01") + pd.to_timedelta(codes, unit="D")),
-    }
-    frame = X.assign(site=columns.get(kind, columns["str"]).to_numpy())
-    if kind == "category":
-        frame["site"] = frame["site"].astype(columns["category"].dtype)
-    model = dropping_model()
-    if kind == "polars categorical":
-        model = dropping_polars_model()
-        frame = pl.from_pandas(frame).with_columns(pl.col("site").cast(pl.Categorical))
-    known = codes > 1 if kind == "bool" else codes
-    way = Way(frame, y, known, model, "site")
-    names = ["macro", "neg_difference"]
-    result = cross_validation(way, group_auc_scoring(names, groups="site"))
-    for name, expected in zip(names, fold_scores(way, names, CV), strict=True):
-        assert_same(result[f"test_{name}"], expected)
 
 
 LABELS = {

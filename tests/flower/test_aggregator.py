@@ -77,23 +77,6 @@ def test_the_metrics_are_those_of_all_rows_together():
     assert aggregator.missing_groups == {1: ()}
 
 
-def test_binned_counts_have_metrics_of_their_certain_intervals():
-    y, score, _ = all_rows()
-    counts = [counts_of(site).reduced(Bins.of_scores(parts=2)) for site in SITES]
-    names = ["pooled", "cross_difference", "tau"]
-    metrics = GroupAUCAggregator(statistics=names)(
-        [reply(site, of_site) for site, of_site in zip(SITES, counts, strict=True)]
-    )
-    table = GroupAUC(ScoreCounts.merge(counts)).bounds()
-    assert metrics["auc-pooled"] == table.loc["pooled", "value"]
-    assert metrics["auc-cross-difference-low"] == table.loc["cross_difference", "low"]
-    assert metrics["auc-cross-difference-high"] == table.loc["cross_difference", "high"]
-    assert math.isnan(metrics["auc-tau-low"])
-    assert metrics["auc-pooled-low"] < roc_auc_score(y, score) < metrics["auc-pooled-high"]
-    exact = GroupAUCAggregator(statistics=names)([reply(site) for site in SITES])
-    assert not {"auc-pooled-low", "auc-pooled-high"} & set(exact)
-
-
 def test_metrics_of_clients_are_averaged_as_flower_does():
     replies = [reply(site, metrics={"loss": 0.1 * i}) for i, site in enumerate(SITES)]
     for content, weight in zip(replies, [9.5, 1, 1, 1], strict=True):
@@ -503,6 +486,8 @@ def test_clients_send_bins():
     for name in ("pooled", "macro", "worst", "difference"):
         ends = metrics[f"auc-{name}-low"], metrics[f"auc-{name}-high"]
         assert ends == (bounds.low[name], bounds.high[name])
+    exactly = GroupAUCAggregator()(at("exact", "exact", "exact"))
+    assert not any(name.endswith(("-low", "-high")) for name in exactly)
 
 
 def test_levels_are_not_mixed():

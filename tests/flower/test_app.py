@@ -108,18 +108,6 @@ def test_secure_aggregation_sends_no_counts_in_the_clear(clinics, grid, check_pr
     assert low <= roc_auc_score(y, score) <= high
 
 
-def test_a_lost_clinic_is_named(clinics, grid):
-    task = clinics["task"]
-    grid.lost = {9}
-    with pytest.warns(UserWarning, match="1 of 10 expected groups .*'trauma center'"):
-        result, aggregator = clinics["server_app"].run(grid, task.NAMES, num_rounds=1)
-    assert aggregator.missing_groups == {1: ("trauma center",)}
-    metrics = result.evaluate_metrics_clientapp[1]
-    assert (metrics["num-clients"], metrics["num-missing-groups"]) == (9, 1)
-    y, score, _ = all_patients(task, result.arrays.to_numpy_ndarrays(), task.NAMES[:9])
-    assert metrics["auc-pooled"] == pytest.approx(roc_auc_score(y, score), abs=1e-12)
-
-
 def test_the_report_is_right_with_five_strange_clinics(clinics, grid):
     """One retries, one sends garbage, one writes into another's group, one is killed, one leaves.
 
@@ -190,12 +178,6 @@ def test_the_report_is_right_with_five_strange_clinics(clinics, grid):
     assert named[leaves] not in [source.name for source in rest.sources]
     with pytest.raises(ValueError, match=f"do not contain the source {named[leaves]!r}"):
         rest - left[0]
-
-
-def test_a_lost_clinic_ends_the_run_on_request(clinics, grid):
-    grid.lost = {0, 4}
-    with pytest.raises(ValueError, match=r"2 of 10 expected groups .*'almond street', 'elm hospit"):
-        clinics["server_app"].run(grid, clinics["task"].NAMES, num_rounds=1, on_missing="raise")
 
 
 def test_ten_clinics_in_a_simulation(clinics, tmp_path):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import datetime
 import decimal
-import enum
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -88,13 +87,6 @@ SCORES: dict[str, Callable[[np.random.Generator, int], np.ndarray]] = {
     "sorted": lambda rng, n: np.sort(rng.normal(size=n)),
     "reversed": lambda rng, n: np.sort(rng.normal(size=n))[::-1],
 }
-
-
-class Colour(enum.Enum):
-    """Group labels that are members of an Enum of strings."""
-
-    RED = "red"
-    BLUE = "blue"
 
 
 def _dates(codes: np.ndarray) -> np.ndarray:
