@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc import Bins, GroupAUC, ScoreCounts
-from skfedauc.counts import extremes_of, view_of
+from skfedauc.counts import Disclosure, extremes_of, view_of
 from skfedauc.counts.score_counts import select_groups
 
 OUTPUT = Path("benchmarks/joining.md")
@@ -147,8 +147,8 @@ def measure_small() -> Iterator[list[str]]:
             rows = make_rows(design, n_rows, 20)
             exact = rows.counted(by_group=True)
             for least in (5, 20):
-                counts = exact.reduced("bins", min_count=least)
-                row = [name, f"{n_rows:,}", str(least), f"{counts.withheld.n_groups}"]
+                counts = exact.reduced(Disclosure("bins", min_count=least))
+                row = [name, f"{n_rows:,}", str(least), f"{counts.disclosure.withheld.n_groups}"]
                 if 0 in (counts.n_negatives.sum(), counts.n_positives.sum()):
                     yield [*row, "-", "-", "-", "-", "-"]
                     continue

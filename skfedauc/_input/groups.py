@@ -264,6 +264,8 @@ def _in_pandas(column: Any) -> Any:
     import pandas as pd
 
     plain = getattr(column.type, "value_type", column.type)
+    if str(plain) == "string_view":  # which older versions of pandas do not know
+        plain = "large_string"
     return pd.Series(pd.arrays.ArrowExtensionArray(column.cast(plain)))
 
 

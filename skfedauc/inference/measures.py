@@ -177,11 +177,9 @@ def bounds_of(
 ) -> tuple[Floats, Floats]:
     """Return certain intervals for each group's index if scores are binned.
 
-    No point of the ROC curve moves down if a positive gets a higher score, or a negative a lower
-    one, so areas and heights of the curve are between their values at both extremes. The average
+    Areas and heights of the ROC curve are between their values at both extremes. The average
     precision is largest if the positives of a range have one score, as in `highest`, and smallest
-    if they have different scores. If ranges overlap, positives of different ranges can also have
-    the same score.
+    if they have different scores; positives of overlapping ranges can also have the same score.
     """
     match measure:
         case AveragePrecision():
@@ -358,9 +356,8 @@ def partial_area_influence(curves: GroupCurves, max_fpr: float) -> Influence:
 
     A positive's value is the length of the rates at which it is above the threshold. A negative's
     value is its placement value, but at most the true positive rate at the last rate, which
-    accounts for the sampling error of the threshold (Dodd and Pepe 2003; He and Escobar 2008).
-
-    Rows in a tie block count as uniformly distributed over its segment.
+    accounts for the sampling error of the threshold (Dodd and Pepe 2003; He and Escobar 2008). Rows
+    in a tie block count as uniformly distributed over its segment.
     """
     share = curves.share_within(max_fpr)
     height = true_positive_rate(curves, max_fpr)[curves.groups]

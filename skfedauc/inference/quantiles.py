@@ -200,11 +200,10 @@ class OverGroups(NamedTuple):
     """Null distribution of a weighted mean of random groups over its estimated standard error.
 
     With unequal shares, mean and variance are dependent, and Student's t with Satterthwaite's
-    degrees of freedom is far too wide: 10.9 instead of 3.0 for one of ten groups with 60 % of the
-    weight. Draws with a fixed seed give the part of the groups' values that is independent of the
-    mean; given this part, the statistic exceeds a limit where a quadratic function of the mean is
-    positive. With equal shares, the distribution is Student's t. With many groups and none that
-    dominates, it is Student's t times a scale, see `_student`.
+    degrees of freedom is far too wide. Draws with a fixed seed give the part of the groups' values
+    that is independent of the mean; given this part, the statistic exceeds a limit where a
+    quadratic function of the mean is positive. With equal shares, the distribution is Student's t,
+    and with many groups of which none dominates, Student's t times a scale, see `_student`.
     """
 
     share: Floats

@@ -176,10 +176,8 @@ def _n_above(values: Floats, n: Ints, limits: Floats) -> Ints:
 def n_clearly_different(spreads: Spreads, n: Ints, confidence_level: float) -> tuple[Ints, Ints]:
     """Return the numbers of groups with a clearly larger or smaller true AUC than each AUC.
 
-    Each AUC is that of `n` groups.
-    A difference is clear if its simultaneous interval, as in `compare_pairs`, excludes 0. Above
-    `MOST_GROUPS` groups, a difference is clear if the simultaneous intervals of the two AUCs do not
-    overlap.
+    Each AUC is that of `n` groups. A difference is clear if its simultaneous interval, as in
+    `compare_pairs`, excludes 0; above `MOST_GROUPS` groups, if those of both AUCs do not overlap.
     """
     n_groups = int(n.sum())
     n_larger, n_smaller = np.zeros((2, n.size), np.int64)

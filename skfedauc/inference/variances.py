@@ -13,10 +13,9 @@ times the squared shares of pairs.
 
 Clusters, such as several rows of each patient, are independent, and the rows in a cluster may be
 dependent. The effects of the rows in a cluster add up, and the variance is the sum of the squared
-sums (Obuchowski 1997), corrected for clusters of unequal size (`effects.py`). If each row is a
-cluster, this is DeLong's variance. With unequal numbers of rows, Obuchowski's own factor I / (I -
-1) for I clusters is too small: in an example with 5 clusters of positives and geometric numbers of
-rows, the variance was 24 % too small.
+sums (Obuchowski 1997), corrected for clusters of unequal size (`effects.py`), for which
+Obuchowski's own factor I / (I - 1) for I clusters is too small. If each row is a cluster, this is
+DeLong's variance.
 """
 
 from __future__ import annotations
@@ -204,13 +203,7 @@ class Variances:
             )
 
     def of_average(self, share: Floats) -> float:
-        """Variance of an average group AUC for fixed groups; bounds replace unknown variances.
-
-        Parameters
-        ----------
-        share : float64 array, shape (n_groups,)
-            Each group's share in the average; 0 for groups without an AUC.
-        """
+        """Variance of an average with these shares of fixed groups; bounds replace unknown ones."""
         if self.clusters is not None:
             parts = share, self.bounded, self.estimable, self.clusters.effects
             return self.clusters.units.of_average(*parts)
