@@ -71,6 +71,7 @@ def check_counts(case: Case, counts: ScoreCounts) -> None:
     place = {label: number for number, label in enumerate(labels)}
     codes = np.array([place.get(label, -1) for label in case.labels])[kept]
     tolerance = 1e-15 if weights is None or (weights == 1).all() else rounding_of(y.size)
+    assert not np.signbit(counts.cells.scores[counts.cells.scores == 0]).any()  # 0.0, not -0.0
     found = report.by_group["auc"].to_numpy()
     order = np.argsort(codes, kind="stable")
     bounds = np.searchsorted(codes[order], range(len(labels) + 1))
