@@ -267,10 +267,10 @@ class Question:
     """A question about one column's groups.
 
     `name` is the gap's name in the API and in tolerances, and `value` the column of
-    `FairnessAudit.by_group`. `title` is the row's heading, with `gloss` beside it on the first
-    screen, `noun` the value in a sentence, and `rows` what a group's value rests on. `requires` is
-    what a sample needs beside two groups with enough rows. `ask` is None for the larger gap of two
-    `parts`, and `changes` for gaps that are asked for a tolerance only.
+    `FairnessAudit.by_group`. `title` is the row's heading, with ``gloss`` beside it on the first
+    screen, `noun` the value in a sentence, and ``rows`` what a group's value rests on. ``requires``
+    is what a sample needs beside two groups with enough rows. ``ask`` is None for the larger gap of
+    two ``parts``, and ``changes`` for gaps that are asked for a tolerance only.
     """
 
     name: str
