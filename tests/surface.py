@@ -25,6 +25,7 @@ from skfedauc import (
     cross_validate_group_auc,
     group_auc_scoring,
 )
+from skfedauc.audit.fairness_audit import EstimatorAndAudit, RowsAndAudit
 from skfedauc.measures import PartialAUC
 from skfedauc.privacy import PrivateCounts
 
@@ -264,6 +265,8 @@ def _all_functions():
 
 # Constructors of displays that hand their options to `GroupAUC`
 OF_ROWS = ("from_predictions", "from_estimator")
+# Options of audits from rows
+AUDITED = dict(zip(OF_ROWS, (RowsAndAudit, EstimatorAndAudit), strict=True))
 
 
 def _methods(name, short, public):
@@ -283,6 +286,8 @@ def _methods(name, short, public):
             if options and attribute in OF_ROWS:
                 of_rows = getattr(skfedauc.GroupAUC, attribute)
                 options += [p for p in inspect.signature(of_rows).parameters if p not in ROWS]
+            if short == "FairnessAudit":
+                options = AUDITED[attribute].__annotations__
             yield _listed(f"{name}.{attribute}", getattr(public, attribute), options)
         elif inspect.isfunction(static) and instance is not None:
             yield _listed(f"{name}.{attribute}", getattr(instance(), attribute))

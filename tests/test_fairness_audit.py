@@ -279,6 +279,8 @@ def test_counts_give_the_audit_of_the_rows():
         FairnessAudit(report, decisions=decided)
     with pytest.raises(ValueError, match="pass either decisions or a threshold, not both"):
         audit_of(y, score, groups, y_pred=decided, threshold=0.5)
+    with pytest.raises(TypeError, match="decisions are counts for a report; got ScoreCounts"):
+        audit_of(y, score, groups, decisions=whole.decisions)
 
 
 def test_binned_scores_have_wider_intervals():

@@ -84,6 +84,9 @@ USES = """
     ScoreCounts.from_predictions(y, score, groups=site, missing="skip")  # error
     ScoreCounts.from_batches([], missing="skip")  # error
     FairnessAudit.from_predictions(y, score, groups=site, missing="skip")  # error
+    FairnessAudit.from_predictions(y, score, groups=site, primary="difference", n_jobs=1)
+    FairnessAudit.from_predictions(y, score, groups=site, response_method="predict")  # error
+    FairnessAudit.from_estimator(None, y, y, groups=site, favorable="yes")  # error
     WithinGroupStratifiedKFold(missing="skip")  # error
     make_group_auc_scorer("pooled", groups="site", missing="skip")  # error
     GroupAUCDisplay.from_report(report, method="newcombe")  # error

@@ -9,7 +9,7 @@ import importlib.metadata
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 import numpy as np
 import pandas as pd
@@ -55,6 +55,31 @@ if TYPE_CHECKING:
 _PACKAGES = ("skfedauc", "scikit-learn", "numpy", "fairlearn")
 Favorable = Literal["positive", "negative"]
 Threshold = float | Literal["auto"] | None
+# Options of rows, with their defaults
+_OF_ROWS = {"sample_weight": None, "clusters": None, "pos_label": None, "missing": "raise"}
+
+
+class RowsAndAudit(TypedDict, total=False):
+    """Options of rows and of `FairnessAudit`."""
+
+    sample_weight: Any
+    clusters: Any
+    pos_label: Any
+    missing: _input.Missing
+    n_jobs: int | None
+    threshold: Threshold
+    min_per_class: int
+    primary: str
+    intersections: Sequence[Sequence[str]]
+    favorable: Favorable | None
+    names: Mapping[str, str] | None
+    tolerances: Mapping[str, float] | None
+
+
+class EstimatorAndAudit(RowsAndAudit, total=False):
+    """Options of an estimator's rows and of `FairnessAudit`."""
+
+    response_method: str | tuple[str, ...] | None
 
 
 class FairnessAudit(Output):
@@ -186,12 +211,7 @@ class FairnessAudit(Output):
         *,
         groups: Any,
         y_pred: Any = None,
-        sample_weight: Any = None,
-        clusters: Any = None,
-        pos_label: Any = None,
-        missing: _input.Missing = "raise",
-        n_jobs: int | None = None,
-        **options: Any,
+        **options: Unpack[RowsAndAudit],
     ) -> FairnessAudit:
         """Audit predictions.
 
@@ -201,14 +221,9 @@ class FairnessAudit(Output):
             The rows' labels, scores and groups, as in `GroupAUC.from_predictions`.
         y_pred : array-like, shape (n_rows,), default=None
             Predicted labels, if decisions do not follow from one threshold for all rows.
-        sample_weight, clusters, pos_label : object, default=None
-            As in `GroupAUC.from_predictions`.
-        missing : {"raise", "drop", "group"}, default="raise"
-            How to treat rows without a group label; see `ScoreCounts.from_predictions`.
-        n_jobs : int, default=None
-            Threads for counting.
-        **options
-            Other parameters; see `FairnessAudit`.
+        **options : dict
+            ``sample_weight``, ``clusters``, ``pos_label``, ``missing`` and ``n_jobs``, as in
+            `GroupAUC.from_predictions`, and the parameters of `FairnessAudit` except ``decisions``.
 
         Returns
         -------
@@ -229,14 +244,14 @@ class FairnessAudit(Output):
         {'a': 0.5, 'b': 0.5}
         """
         _input.check_groups_given(groups)
-        common = {"sample_weight": sample_weight, "clusters": clusters}
+        common, of_audit = _divided(options)
         inputs = {"y_true": y_true, "y_score": y_score, "y_pred": y_pred, "groups": groups}
-        _input.check_row_order(inputs | common)
-        common |= {"pos_label": pos_label, "missing": _input.check_missing(missing)}
+        weights = {name: common[name] for name in ("sample_weight", "clusters")}
+        _input.check_row_order(inputs | weights)
         selected = None
         if y_pred is not None:
-            selected = arguments.predicted_positive(y_pred, y_true, pos_label)
-        return cls._of_rows((y_true, y_score, groups), selected, common, n_jobs, options)
+            selected = arguments.predicted_positive(y_pred, y_true, common["pos_label"])
+        return cls._of_rows((y_true, y_score, groups), selected, common, of_audit)
 
     @classmethod
     def from_estimator(
@@ -246,33 +261,21 @@ class FairnessAudit(Output):
         y: Any,
         *,
         groups: Any,
-        threshold: Threshold = "auto",
-        sample_weight: Any = None,
-        clusters: Any = None,
-        pos_label: Any = None,
-        response_method: str | tuple[str, ...] | None = None,
-        missing: _input.Missing = "raise",
-        n_jobs: int | None = None,
-        **options: Any,
+        **options: Unpack[EstimatorAndAudit],
     ) -> FairnessAudit:
         """Audit a fitted classifier: its scores and its decisions, from ``predict``.
+
+        With ``threshold="auto"``, decisions are from a single ``predict`` call, so tuned thresholds
+        and randomized classifiers work. With a number, rows with a score of at least the number
+        have positive decisions. None audits the ranking alone.
 
         Parameters
         ----------
         estimator, X, y, groups : object
             Fitted binary classifier (or regressor) and rows, as in `GroupAUC.from_estimator`.
-        threshold : float, "auto" or None, default="auto"
-            "auto" uses the decisions from a single ``predict`` call, so tuned thresholds and
-            randomized classifiers work. With a number, rows with a score of at least the number
-            have positive decisions. None audits the ranking alone.
-        sample_weight, clusters, pos_label, response_method : object, default=None
-            As in `GroupAUC.from_estimator`.
-        missing : {"raise", "drop", "group"}, default="raise"
-            How to treat rows without a group label; see `ScoreCounts.from_predictions`.
-        n_jobs : int, default=None
-            Threads for counting.
-        **options
-            Other parameters; see `FairnessAudit`.
+        **options : dict
+            ``response_method`` and the options of rows, as in `GroupAUC.from_estimator`, and the
+            parameters of `FairnessAudit` except ``decisions``.
 
         Returns
         -------
@@ -296,18 +299,18 @@ class FairnessAudit(Output):
         >>> audit.by_group()["selection_rate"].to_dict()
         {1: 0.5, 2: 0.5}
         """
-        _input.check_missing(missing)
+        common, of_audit = _divided(options)
+        threshold = of_audit.pop("threshold", "auto")
         number = arguments.check_threshold(threshold)
-        labels, clusters = labels_of_rows(groups, clusters, X, y, sample_weight)
-        common = {"sample_weight": sample_weight, "missing": missing}
+        pos_label, weights = common.pop("pos_label"), common["sample_weight"]
+        labels, clusters = labels_of_rows(groups, common.pop("clusters"), X, y, weights)
         of_rows = {"y_true": y, "groups": labels} | common
-        model = arguments.predictions_of(
-            estimator, X, threshold, pos_label, response_method, of_rows
-        )
+        method = of_audit.pop("response_method", None)
+        model = arguments.predictions_of(estimator, X, threshold, pos_label, method, of_rows)
         common |= {"clusters": clusters, "pos_label": model.scores.positive, "warn_labels": False}
-        options["threshold"] = model.threshold
+        of_audit["threshold"] = model.threshold
         rows = y, model.scores.scores, labels
-        audit = cls._of_rows(rows, model.selected, common, n_jobs, options, groups)
+        audit = cls._of_rows(rows, model.selected, common, of_audit, groups)
         if number is not None:
             audit.threshold = number
         return audit
@@ -318,12 +321,11 @@ class FairnessAudit(Output):
         columns: tuple[Any, Any, Any],
         selected: Any,
         common: dict[str, Any],
-        n_jobs: int | None,
         options: dict[str, Any],
         *names: Any,
     ) -> FairnessAudit:
         """Count labels, scores and groups, and the decisions if `selected` has them."""
-        y_true, _, groups = columns
+        (y_true, _, groups), n_jobs = columns, options.pop("n_jobs", None)
         rows = _input.check_rows(*columns, **common)
         pairs = GroupPairs.of_rows(rows, n_jobs, _input.names_of(rows.labels, groups, *names))
         decided = None
@@ -357,14 +359,9 @@ class FairnessAudit(Output):
         return {column: self._answers_by(sample) for column, sample in self.samples.items()}
 
     def _answers_by(self, sample: Sample) -> dict[str, Answer]:
-        asked = {
-            name: question
-            for name, question in QUESTIONS.items()
-            if not question.is_for_tolerance or name in self._limits
-        }
         secondary = [
             question
-            for name, question in asked.items()
+            for name, question in QUESTIONS.items()
             if name != self.primary and not question.is_for_tolerance
         ]
         n_secondary = max(sum(not question.missing(sample) for question in secondary), 1)
@@ -372,7 +369,8 @@ class FairnessAudit(Output):
         own = (self.primary, "ratio") if self.primary == "difference" else (self.primary,)
         return {
             name: answer(question, sample, self.n_audits * (1 if name in own else n_secondary))
-            for name, question in asked.items()
+            for name, question in QUESTIONS.items()
+            if not question.is_for_tolerance or name in self._limits
         }
 
     @functools.cached_property
@@ -630,6 +628,19 @@ class FairnessAudit(Output):
     def document(self) -> Document:
         """Content of all outputs: the first screen, the appendix and the numbers."""
         return document_of_audit(self)
+
+
+def _divided(options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the options of `check_rows`, and the other ones."""
+    if "decisions" in options:
+        raise TypeError(
+            f"decisions are counts for a report; got {_words.described(options['decisions'])} with "
+            "rows. Pass predicted labels as y_pred= to FairnessAudit.from_predictions, or use "
+            "FairnessAudit(report, decisions=...)."
+        )
+    common = _OF_ROWS | {name: options[name] for name in _OF_ROWS if name in options}
+    _input.check_missing(common["missing"])
+    return common, {name: of for name, of in options.items() if name not in _OF_ROWS}
 
 
 def _date_of_now() -> str:

@@ -10,6 +10,7 @@ import functools
 import json
 import math
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -205,7 +206,7 @@ class Output:
         str or None
             The document; None with a `path`.
         """
-        return _text_or_file(as_json(self.to_dict()), path)
+        return _text_or_file(lambda: as_json(self.to_dict()), path)
 
     def to_markdown(self, path: str | os.PathLike[str] | None = None) -> str | None:
         """Return the first screen, the tables and the definitions in Markdown, for a model card.
@@ -220,7 +221,7 @@ class Output:
         str or None
             The text; None with a `path`.
         """
-        return _text_or_file(self.document.to_markdown(), path)
+        return _text_or_file(self.document.to_markdown, path)
 
     def to_html(self, path: str | os.PathLike[str] | None = None) -> str | None:
         """Return a self-contained page, or write it: one screen, and an appendix that folds.
@@ -242,14 +243,7 @@ class Output:
         OSError
             If writing the file fails. An existing file then remains unchanged.
         """
-        if path is not None:
-            check_target(path)
-        return _text_or_file(page_of(self), path)
-
-
-def page_of(result: Output) -> str:
-    """Return the text of the page that `to_html` writes."""
-    return rendered(result.document, is_page=True)
+        return _text_or_file(lambda: rendered(self.document, is_page=True), path)
 
 
 def as_json(document: dict[str, Any]) -> str:
@@ -257,9 +251,10 @@ def as_json(document: dict[str, Any]) -> str:
     return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
 
 
-def _text_or_file(text: str, path: str | os.PathLike[str] | None) -> str | None:
+def _text_or_file(make: Callable[[], str], path: str | os.PathLike[str] | None) -> str | None:
+    """Return the text, or write it; a path that cannot be written is refused first."""
     if path is None:
-        return text
+        return make()
     check_target(path)
-    write_whole(path, text)
+    write_whole(path, make())
     return None

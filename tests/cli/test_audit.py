@@ -8,7 +8,6 @@ import pytest
 from cli_cases import COLUMNS, with_gaps
 
 from skfedauc import FairnessAudit
-from skfedauc.audit.output import page_of
 from skfedauc.cli.main import main
 
 pytestmark = pytest.mark.usefixtures("equal_identifiers")
@@ -71,7 +70,7 @@ def test_text_page_card_and_document_are_those_of_python(frame, by, tmp_path, ca
         f"The JSON document is in {files['json']}.",
         f"The model card is in {files['markdown']}.",
     ]
-    assert files["html"].read_text(encoding="utf-8") == page_of(expected)
+    assert files["html"].read_text(encoding="utf-8") == expected.to_html()
     assert files["markdown"].read_text(encoding="utf-8") == expected.to_markdown()
     document = json.loads(files["json"].read_text())
     own = json.loads(expected.to_json())

@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 
 from skfedauc import FairnessAudit
-from skfedauc.audit.output import page_of
 from skfedauc.cli.main import main
 
 pytestmark = pytest.mark.usefixtures("equal_identifiers")
@@ -80,7 +79,7 @@ def test_files_have_the_comparison_of_the_library(rows, tmp_path, capsys):
     of_file = {"file": path, "label": "y", "scores": ["old", "new"], "weight": "w"}
     assert {key: found[key] for key in of_file} == of_file
     assert found["tolerances"]["total"] == 2 * 3 * len(LIMITS)
-    assert files["html"].read_text(encoding="utf-8") == page_of(expected)
+    assert files["html"].read_text(encoding="utf-8") == expected.to_html()
     assert files["markdown"].read_text(encoding="utf-8") == expected.to_markdown()
     lines = expected.document.lines()
     assert printed.out.splitlines()[2 : 2 + len(lines)] == lines
