@@ -135,15 +135,7 @@ class Answer:
 
 
 def answer(question: Question, sample: Sample, n_claims: int = 1) -> Answer:
-    """Answer a question about one model.
-
-    Parameters
-    ----------
-    question : Question
-    sample : Sample
-    n_claims : int, default=1
-        How many questions share the error rate 5 %.
-    """
+    """Answer a question about one model; `n_claims` questions share the error rate 5 %."""
     missing = question.missing(sample)
     if missing:
         return Answer(question, sample.column, missing=missing)

@@ -78,20 +78,17 @@ class AuditComparison(Output):
         """Changes by column and by gap name; "within" is the AUC within groups."""
         found = {}
         asked = {name: of for name, of in QUESTIONS.items() if of.changes is not None}
+        primary = asked.pop("difference")
         for column in self.columns:
             pair = self.audits[0].samples[column], self.audits[1].samples[column]
             models = self._rows_of(pair[0])
-            lacking = [name for name, of in asked.items() if any(map(of.missing, pair))]
-            n_secondary = max(len(asked) - len(lacking) - 1, 1)
-            gap = change(asked["difference"], pair, models, _N_PRIMARY)
-            of_column = {
-                "difference": gap,
-                "within": change_within(gap, pair, models, _N_PRIMARY),
+            n_secondary = sum(not any(map(of.missing, pair)) for of in asked.values())
+            gap = change(primary, pair, models, _N_PRIMARY)
+            within = change_within(gap, pair, models, _N_PRIMARY)
+            found[column] = {"difference": gap, "within": within} | {
+                name: change(question, pair, models, max(n_secondary, 1))
+                for name, question in asked.items()
             }
-            for name, question in asked.items():
-                if name != "difference":
-                    of_column[name] = change(question, pair, models, n_secondary)
-            found[column] = of_column
         return found
 
     def _rows_of(self, sample: Sample) -> TwoModels:

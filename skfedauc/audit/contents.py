@@ -217,8 +217,7 @@ def _headline(audit: Audited, model: str = "") -> str:
     def auc(report: Any, name: str) -> str:
         table = report.confidence_intervals(confidence_level=LEVEL, of="statistics")
         row = table[["value", "ci_low", "ci_high"]].to_dict("index")[name]
-        value, low, high = map(wording.number, row.values())
-        return f"{value} ({low} to {high})" if row["ci_low"] == row["ci_low"] else value
+        return wording.with_limits(QUESTIONS["difference"], list(row.values()))
 
     within = [
         f"{auc(sample.report, 'within')} by {column}"
@@ -353,13 +352,13 @@ def _table(found: Answer, favorable: str | None) -> Table:
         values = ["before", "after"]
         heading = [*found.models, f"{wording.NINETY_FIVE} of change", "change"]
     elif found.reference is not None:
-        heading.append(f"minus {wording.label(found.reference)}")
+        heading.append(f"minus {_words.shortened_label(found.reference)}")
     scope = "all groups" if found.reference is None else "all pairs"
     records, rows = found.table.to_dict("records"), []
     order = _order(found).tolist()
     for g in order[:_MOST_ROWS]:
         row, group = records[g], found.groups[g]
-        cells = [wording.label(group), f"{int(row['n_rows']):,}"]
+        cells = [_words.shortened_label(group), f"{int(row['n_rows']):,}"]
         cells += [wording.value_text(question, row[name]) for name in values]
         cells.append(wording.limits_text(question, row["ci_low"], row["ci_high"], sign))
         if found.models or found.reference is not None:
@@ -386,7 +385,7 @@ def _table_of_slopes(sample: Sample, column: str) -> Table:
             limits = f"{wording.number(low)} to {wording.number(high)}"
             is_known = not math.isnan(value)
             cells = (wording.number(value), limits) if is_known else (str(note), "")
-            rows.append((wording.label(group), f"{n:,}", *cells))
+            rows.append((_words.shortened_label(group), f"{n:,}", *cells))
     heading = (column, "rows", "slope", f"{wording.NINETY_FIVE} interval")
     return Table(f"Calibration slope by {column}", said, heading, tuple(rows))
 

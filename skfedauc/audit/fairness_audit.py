@@ -520,16 +520,19 @@ class FairnessAudit(Output):
         parts = levels_of(self.report, self._decided, names.index(column))
         others = tuple(name for name in names if name != column)
         chosen = [tuple(name for name in of if name != column) for of in self.crossed]
-        found = {}
+        crossed, found = list(dict.fromkeys(filter(None, chosen))), {}
         for level, (pairs, decisions) in parts.items():
-            audit = _copied(self)
-            audit.report = GroupAUC(pairs, undefined="ignore", group_names=list(others))
-            audit.decisions = None if decisions is None else _counted(decisions)
-            audit.crossed = list(dict.fromkeys(filter(None, chosen)))
-            audit.samples = samples_of(audit.report, decisions, audit.crossed, self.min_per_class)
-            audit.n_audits, audit.by_row = self.n_audits * len(parts), None
-            audit.control = self.control | {column: level}
-            found[level] = audit
+            report = GroupAUC(pairs, undefined="ignore", group_names=list(others))
+            found[level] = _copied(
+                self,
+                report=report,
+                decisions=None if decisions is None else _counted(decisions),
+                crossed=crossed,
+                samples=samples_of(report, decisions, crossed, self.min_per_class),
+                n_audits=self.n_audits * len(parts),
+                by_row=None,
+                control=self.control | {column: level},
+            )
         return found
 
     # Further tables ------------------------------------------------------------------------
@@ -664,22 +667,23 @@ def _counted(pairs: GroupPairs) -> ScoreCounts:
     return pairs.counts if pairs.clusters is None else pairs.clusters.units
 
 
-def _copied(audit: FairnessAudit) -> FairnessAudit:
-    """Return a copy that has computed nothing yet."""
+def _copied(audit: FairnessAudit, **changed: Any) -> FairnessAudit:
+    """Return a copy with some other attributes, which has computed nothing yet."""
     found = copy.copy(audit)
-    for name in ("answers", "gaps", "tolerances", "metric_frame", "facts", "document"):
-        vars(found).pop(name, None)
+    for name in vars(audit):
+        if hasattr(FairnessAudit, name):  # a cached property
+            del vars(found)[name]
+    vars(found).update(changed)
     return found
 
 
 def joined(whole: FairnessAudit, audits: Sequence[FairnessAudit]) -> FairnessAudit:
     """Return an audit of all rows with the columns of each of the audits `within` a column."""
-    found = _copied(whole)
-    found.samples, found.n_audits = {}, audits[0].n_audits
+    found = {}
     for samples in zip(*(audit.samples.values() for audit in audits), strict=True):
         for audit, sample in zip(audits, samples, strict=True):
             control = audit.control.items()
             within = "".join(f" within {k} {_words.label_text(v)}" for k, v in control)
             one = replace(sample, within=within)
-            found.samples[one.column] = one
-    return found
+            found[one.column] = one
+    return _copied(whole, samples=found, n_audits=audits[0].n_audits)

@@ -23,7 +23,6 @@ from skfedauc.inference.differences import (
     all_pairs,
     crossing,
     deviate_of_all_pairs,
-    reach_of_difference,
 )
 from skfedauc.inference.effects import Rows
 from skfedauc.inference.models import (
@@ -31,6 +30,7 @@ from skfedauc.inference.models import (
     auc_values,
     joint_disparities,
     joint_within,
+    miscalibrations,
     rate_changes,
 )
 from skfedauc.inference.quantiles import t_quantile
@@ -38,12 +38,12 @@ from skfedauc.inference.rates import (
     Estimates,
     GapLimits,
     Limits,
+    difference,
     estimates_of_aucs,
     estimates_of_shares,
     largest_difference,
     limits_of_difference,
     limits_of_ratio,
-    reaches,
     tail_of,
 )
 from skfedauc.report import estimates_of
@@ -150,8 +150,12 @@ class Between:
         """Return group limits, and limits of the differences from a reference group."""
         lowest, highest = self.estimates(0.025)
         ends = self.estimates(tail_of(deviate_of_all_pairs(alpha, self.values.size)))
-        low = _differences(*ends, reference, -1.0, self.correlation)
-        high = _differences(*ends[::-1], reference, 1.0, self.correlation)
+        own = [Limits(*(part[reference] for part in of)) for of in ends]
+        correlation = None if self.correlation is None else self.correlation[:, reference]
+        if self.values.size > MOST_GROUPS:  # The limits of single groups add up.
+            correlation = np.full_like(self.values, -1.0)
+        low = difference(ends[0], own[1], correlation).low
+        high = difference(ends[1], own[0], correlation).high
         low[reference] = high[reference] = np.nan
         return {
             "ci_low": lowest.low,
@@ -224,20 +228,6 @@ class WithOthers:
 
 
 Contrast = Between | WithOthers
-
-
-def _differences(
-    one: Limits, other: Limits, reference: int, sign: float, correlation: Floats | None
-) -> Floats:
-    """Return lower (sign -1) or upper (sign 1) limits for differences from a reference."""
-    of_one, of_other = reaches(one, other, sign)
-    own = of_other[reference]
-    reach = of_one + own
-    if one.value.size <= MOST_GROUPS:
-        of_pairs = None if correlation is None else correlation[:, reference]
-        reach = reach_of_difference(of_one, np.full_like(of_one, own), of_pairs)
-    found = one.value - other.value[reference] + sign * reach
-    return np.asarray(np.clip(found, -1.0, 1.0))
 
 
 # Questions ---------------------------------------------------------------------------------------
@@ -425,23 +415,9 @@ def _miscalibrations(sample: Sample) -> Between:
 
 
 def _miscalibration_changes(models: TwoModels) -> Changes:
-    rows = models.rows
-    weight = np.bincount(rows.codes, rows.weights, rows.n_groups)
-
-    def mean(of_rows: Floats) -> Floats:
-        return np.bincount(rows.codes, rows.weights * of_rows, rows.n_groups) / weight
-
-    of_rows = [scores - rows.positive for scores in rows.scores]
-    means = np.array([mean(of_model) for of_model in of_rows])
-    first, second = (of - center[rows.codes] for of, center in zip(of_rows, means, strict=True))
-    squares = np.bincount(rows.codes, rows.weights**2, rows.n_groups)
-    # Kish's effective sample size minus 1
-    freedom = np.maximum(weight**2 / squares - 1.0, 1.0)
-    variance = np.array([mean(first**2), mean(second**2)]) / freedom
-    covariance = mean(first * second) / freedom
-    values = GroupValues(means, variance, covariance, np.array([freedom, freedom]))
-    of_change = variance.sum(axis=0) - 2.0 * covariance
-    return Changes(values, _student(means, of_change, freedom))
+    values = miscalibrations(models.rows)
+    of_change = values.variance.sum(axis=0) - 2.0 * values.covariance
+    return Changes(values, _student(values.values, of_change, values.degrees_of_freedom[0]))
 
 
 # The registry ------------------------------------------------------------------------------------

@@ -40,13 +40,10 @@ Cells = tuple[tuple[int, int], tuple[int, int]]
 
 
 class Decided(NamedTuple):
-    """Rows by class, decision and group, or by unit of clustered rows.
+    """Numbers of rows and sums of their weights and squared weights, shape (2, 2, n_groups).
 
-    Attributes
-    ----------
-    n, weight, squares : ndarray, shape (2, 2, n_groups)
-        Numbers of rows, and sums of the weights and the squared weights: negatives before
-        positives, rows that are not selected before selected rows.
+    Negatives are before positives, and rows that are not selected before selected ones. Clustered
+    rows are by unit instead of by group.
     """
 
     n: NDArray[Any]

@@ -86,14 +86,9 @@ def bound_text(question: Question, limit: float) -> str:
 # Groups ------------------------------------------------------------------------------------------
 
 
-def label(group: Any) -> str:
-    """Return the label of a group as text."""
-    return _words.shortened_label(group)
-
-
 def named(found: Answer, group: Any) -> str:
     """Return a group for a sentence; a number follows the name of its column, ``site 3``."""
-    text, column = label(group), found.column.partition(" within ")[0]
+    text, column = _words.shortened_label(group), found.column.partition(" within ")[0]
     return f"{column} {text}" if text.replace(".", "").isdigit() else text
 
 

@@ -501,6 +501,25 @@ class GroupValues(NamedTuple):
         return bool((error < ROUNDING**2).all() and (apart < ROUNDING).all())
 
 
+def miscalibrations(rows: Rows) -> GroupValues:
+    """Return two models' mean scores minus the share of positives, by group.
+
+    The degrees of freedom are Kish's effective sample sizes minus 1.
+    """
+    weight = np.bincount(rows.codes, rows.weights, rows.n_groups)
+
+    def mean(of_rows: Floats) -> Floats:
+        return np.bincount(rows.codes, rows.weights * of_rows, rows.n_groups) / weight
+
+    of_rows = [scores - rows.positive for scores in rows.scores]
+    means = np.array([mean(of_model) for of_model in of_rows])
+    first, second = (of - center[rows.codes] for of, center in zip(of_rows, means, strict=True))
+    squares = np.bincount(rows.codes, rows.weights**2, rows.n_groups)
+    freedom = np.maximum(weight**2 / squares - 1.0, 1.0)
+    variance = np.array([mean(first**2), mean(second**2)]) / freedom
+    return GroupValues(means, variance, mean(first * second) / freedom, np.array([freedom] * 2))
+
+
 def gap_change(of: GroupValues, confidence_level: float) -> tuple[float, float, float, float]:
     """Return the change of a gap, the largest minus the smallest value of at least two groups.
 
