@@ -162,3 +162,10 @@ def test_gaps_of_very_many_groups_have_wider_limits(monkeypatch):
         assert far.low <= near.low
         assert near.high <= far.high
         assert far.high - far.low < 2 * (near.high - near.low)
+
+
+def test_limits_of_shares_are_known_for_the_smallest_tails():
+    n_trials = np.arange(2, 60)
+    for tail in (1e-100, 1e-200, 1e-300):
+        low = limits_of.lower_limit(2.0, n_trials, tail)
+        assert ((low >= 0.0) & (low <= 2.0 / n_trials)).all()

@@ -74,7 +74,9 @@ def lower_limit(n_events: ArrayLike, n_trials: ArrayLike, tail: ArrayLike) -> Fl
     )
     found = np.where(trials > 0, 0.0, np.nan)
     some = (events > 0) & (trials > 0)
-    found[some] = betaincinv(events[some], trials[some] - events[some] + 1.0, tails[some])
+    limits = betaincinv(events[some], trials[some] - events[some] + 1.0, tails[some])
+    # scipy has no result for some tails below 1e-130; 0 is a limit as well.
+    found[some] = np.nan_to_num(limits, nan=0.0)
     return found
 
 
