@@ -211,10 +211,7 @@ def find_change(
             f"find_change needs a group with more than n_reference={n_reference} periods that have "
             "rows of both classes. Pass a smaller n_reference, or merge more periods."
         )
-    names = counts.group_names[:-1] or ("group",)
-    index: Any = pd.Index(list(rows), name=names[0])
-    if len(names) > 1:
-        index = pd.MultiIndex.from_tuples(list(rows), names=names)
+    index = _input.index_of_labels(list(rows), counts.group_names[:-1])
     kinds = {"since": object, "found": object}  # None stays None among texts
     columns: dict[str, list[Any]] = {}
     for row in rows.values():

@@ -542,7 +542,10 @@ def test_exact_parts_without_groups():
         (lambda counts: counts.reduced(max_cells=6), "^part 1: .* is not within one of its bins"),
         (lambda counts: counts.regroup(None), "part 1 has no groups, and part 0 has groups"),
         (lambda counts: counts.map_scores(lambda s: s + 1), "^part 1: .*Bins.of_scores"),
-        (lambda _: counted(sample_weight=[2.0, 1.0]), "^part 1: these counts have sample weights"),
+        (
+            lambda _: counted(sample_weight=[2.0, 1.0]),
+            "^part 1: .* these counts have sample weights",
+        ),
         (lambda _: counted(pos_label=0), "^part 1: .* pos_label is 0 and 1,"),
     ],
 )
@@ -800,7 +803,7 @@ def test_damaged_files_are_refused(data):
     unsealed = rewritten(data, release("epsilon", 0.5), seal=False)
     with pytest.raises(ValueError, match="its SHA-256 is another one"):
         PrivateCounts.from_bytes(unsealed)
-    with pytest.raises(ValueError, match="has version 9 of the format of private counts"):
+    with pytest.raises(ValueError, match="has version 9 of the file format, written by"):
         PrivateCounts.from_bytes(rewritten(data, lambda facts: facts.update(version=9)))
     for end in range(4, len(data), 97):
         with pytest.raises(ValueError, match="damaged"):

@@ -53,6 +53,7 @@ from skfedauc._input.labels import (
     columns_of_labels,
     folded,
     header_of,
+    index_of_labels,
     kind_of,
     position_of,
     refuse_missing_labels,

@@ -19,7 +19,7 @@ import sys
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,9 @@ from skfedauc._input.arrays import (
     warn,
 )
 from skfedauc._words import all_shortened, described, listed, shortened
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # Largest length of strings to convert to integers
 MOST_CHARACTERS = 32
@@ -337,6 +340,17 @@ def columns_of_labels(labels: Labels) -> list[Labels]:
     if not (labels.size and isinstance(labels[0], tuple)):
         return [labels]
     return [label_array(column) for column in zip(*labels.tolist(), strict=True)]
+
+
+def index_of_labels(labels: Any, names: Sequence[str], name: str | None = None) -> pd.Index:
+    """Return sorted labels as an index, named `name` or by the columns that they come from."""
+    import pandas as pd
+
+    if len(labels) and isinstance(labels[0], tuple):
+        named = {len(label) for label in labels} == {len(names)}
+        return pd.MultiIndex.from_tuples(list(labels), names=list(names) if named else None)
+    index: pd.Index = pd.Index(labels, name=name or (names[0] if names else "group"))
+    return index
 
 
 def are_sorted_labels(labels: Labels) -> bool:

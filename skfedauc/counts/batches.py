@@ -255,6 +255,7 @@ def _read_parquet(path: str, columns: Columns) -> Any:
 def _read_csv(path: str, columns: Columns) -> Any:
     """Return a CSV file's columns, with group labels as text, since 007 is not the number 7."""
     import pyarrow as pa
+    from pyarrow import compute
     from pyarrow import csv as arrow_csv
 
     separator, _ = _input.header_of(functools.partial(_header, path))
@@ -271,8 +272,10 @@ def _read_csv(path: str, columns: Columns) -> Any:
     )
     table = arrow_csv.read_csv(path, parse_options=layout, convert_options=options)
     for name in groups:
-        labels = _without_zero_decimals(table[name])
-        table = table.set_column(table.column_names.index(name), name, labels)
+        written = table[name].unique().drop_null().to_pylist()
+        if _input.without_zero_decimals(written) is not written:
+            labels = compute.replace_substring_regex(table[name], r"\.0$", "")
+            table = table.set_column(table.column_names.index(name), name, labels)
     return table
 
 
@@ -282,21 +285,6 @@ def _header(path: str, separator: str) -> list[str]:
     # Replace invalid UTF-8 here; pyarrow raises the error later.
     with opened(path, "rt", encoding="utf-8-sig", errors="replace", newline="") as lines:
         return next(filter(None, csv.reader(lines, delimiter=separator)), [])
-
-
-def _without_zero_decimals(labels: Any) -> Any:
-    """Remove the ending ".0" if all texts in a column are integers with this ending."""
-    import pyarrow as pa
-    from pyarrow import compute
-
-    known = labels.unique().drop_null()
-    written = known.to_pylist()
-    texts = _input.without_zero_decimals(written)
-    if texts is written:
-        return labels
-    return pa.chunked_array([pa.array(texts, pa.string())]).take(
-        compute.index_in(labels, value_set=known)
-    )
 
 
 def _needed(columns: Columns, known: list[str]) -> list[str]:

@@ -16,13 +16,11 @@ import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from importlib.metadata import PackageNotFoundError
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-import skfedauc
 from skfedauc import _input
 from skfedauc._input.arrays import object_array
 from skfedauc._input.labels import is_missing as is_missing_label
@@ -65,10 +63,6 @@ _BYTES_PER_VALUE, _FEW_BYTES = 64, 1 << 20
 
 class LimitError(ValueError):
     """A file that a receiver's limit refuses."""
-
-
-class NewerVersionError(ValueError):
-    """A file with a version that this package does not know."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -320,7 +314,7 @@ def _facts_of(state: State, names: Sequence[str], columns: Sequence[GroupColumn]
     facts: dict[str, Any] = {
         "format": parquet.COUNTS_FORMAT,
         "version": VERSION,
-        "package": version_of_package(),
+        "package": parquet.version_of_package(),
         "level": rule.level,
         "n_cells": state.n_cells,
         "n_negatives": negatives,
@@ -350,14 +344,6 @@ def _facts_of(state: State, names: Sequence[str], columns: Sequence[GroupColumn]
         known = None if labels is None else [entry_of(label) for label in labels]
         facts["withheld"] = {**rule.withheld._asdict(), "labels": known}
     return facts
-
-
-def version_of_package() -> str:
-    """Return this package's version, or "unknown" without an installation."""
-    try:
-        return skfedauc.__version__
-    except PackageNotFoundError:  # a cluster may send the package to its workers as a plain folder
-        return "unknown"
 
 
 def _repeats(values: NDArray[np.float64]) -> bool:
@@ -406,9 +392,11 @@ def _content_in(data: Any, name: str, limits: Limits) -> State:
             "by skfedauc.privacy.PrivateCounts.load or from_bytes."
         )
     try:
-        _check_version(facts, name)
+        if not isinstance(facts, dict) or facts.get("format") != parquet.COUNTS_FORMAT:
+            raise ValueError("its metadata has another format")
+        parquet.check_version(facts, name, VERSION)
         state = _read(file, facts, data, limits)
-    except (NewerVersionError, LimitError):
+    except (parquet.NewerVersionError, LimitError):
         raise
     except Exception as error:
         raise parquet.damaged(name, error) from error
@@ -422,20 +410,6 @@ def read_sources(path: Any) -> tuple[Source, ...]:
         return _sources_of(json.loads(metadata[parquet.KEY]))
     except Exception:  # reading the counts will raise the error
         return ()
-
-
-def _check_version(facts: Any, name: str) -> None:
-    if not isinstance(facts, dict) or facts.get("format") != parquet.COUNTS_FORMAT:
-        raise ValueError("its metadata has another format")
-    version = facts.get("version")
-    if type(version) is not int or version < 1:
-        raise ValueError(f"its metadata has the version {shortened(version)}")
-    if version > VERSION:
-        raise NewerVersionError(
-            f"{name} has version {version} of the file format, written by skfedauc "
-            f"{shortened(facts.get('package'))}; skfedauc {version_of_package()} reads versions "
-            f"up to {VERSION}. Upgrade by: pip install --upgrade skfedauc"
-        )
 
 
 _TYPES: dict[str, type] = {
@@ -561,12 +535,8 @@ def _known_facts(facts: Mapping[str, Any], names: Sequence[str]) -> dict[str, An
     min_count = facts.get("min_count")
     if min_count is not None and type(min_count) is not int:
         raise ValueError("its metadata has a min_count that is no number")
-    rule = Disclosure(
-        facts["level"],
-        None if bins is None else Bins.from_dict(bins),
-        min_count,
-        withheld=told,
-    )
+    of_bins = None if bins is None else Bins.from_dict(bins)
+    rule = Disclosure(facts["level"], of_bins, min_count, withheld=told)
     sources = _sources_of(facts)
     return {
         "disclosure": rule,
@@ -586,53 +556,24 @@ def _table(
     file: Any, facts: dict[str, Any], wanted: Sequence[str], data: Any, limits: Limits
 ) -> Any:
     """Return a file's table, with texts as numbers of distinct texts."""
-    import pyarrow as pa
-
-    types = _types_of_kinds()
-    described = facts["group_columns"] or []
-    expected = {column["name"]: types[column["kind"]] for column in described}
-    n_groups = len(expected)
+    types, metadata = _types_of_kinds(), file.metadata
+    kinds = {column["name"]: column["kind"] for column in facts["group_columns"] or []}
     is_weighted = facts["is_weighted"]
-    expected |= {name: _type_of(name, is_weighted=is_weighted) for name in wanted}
-    found = file.schema_arrow
-    if found.names != list(expected) or len(expected) != len(described) + len(wanted):
-        raise ValueError(
-            f"it has the columns {listed(found.names, most=8)}; its metadata calls for "
-            f"{listed(expected, most=8)}"
-        )
-    for (name, type_), has in zip(expected.items(), found.types, strict=True):
-        # Decimals without fraction may have any precision.
-        is_decimal = all(pa.types.is_decimal(of) and of.scale == 0 for of in (has, type_))
-        if has != type_ and not is_decimal:
-            raise ValueError(f"column {shortened(name)} has the type {has} instead of {type_}")
-    texts = [name for name, type_ in [*expected.items()][:n_groups] if str(type_) == "string"]
-    _check_sizes(file.metadata, facts, len(data), len(texts), limits)
-    table = parquet.opened(data, file.metadata, texts).read(use_threads=False)
-    table.validate(full=True)
+    of_groups = [(column["name"], types[column["kind"]]) for column in facts["group_columns"] or []]
+    of_values = [(name, _type_of(name, is_weighted=is_weighted)) for name in wanted]
+    parquet.check_columns(file.schema_arrow, [*of_groups, *of_values])
+    parquet.check_size(metadata, facts["n_cells"], len(data))
+    texts = [name for name, kind in kinds.items() if kind in ("text", "coded")]
+    _check_limits_of_size(metadata, len(texts), limits)
+    may_lack = [name for name, kind in kinds.items() if kind != "text"]
+    table = parquet.table_of(data, metadata, texts, may_lack)
     _check_texts(table, texts, limits)
-    may_lack = [column["kind"] != "text" for column in described] + [False] * len(wanted)
-    for name, column, lacks in zip(expected, table.columns, may_lack, strict=True):
-        if column.null_count and not lacks:
-            place = int(np.argmax(column.is_null().to_numpy()))
-            raise ValueError(f"column {shortened(name)} has no value in row {place}")
     return table
 
 
-def _check_sizes(
-    metadata: Any, facts: Mapping[str, Any], size: int, n_texts: int, limits: Limits
-) -> None:
-    """Refuse row counts that differ, and content that would exhaust the memory."""
-    numbers = parquet.row_numbers(metadata)
-    if min(numbers, default=0) < 0 or not sum(numbers) == metadata.num_rows == facts["n_cells"]:
-        raise ValueError(
-            f"it has {metadata.num_rows} rows, {sum(numbers)} in its row groups and "
-            f"{facts['n_cells']} by its metadata"
-        )
+def _check_limits_of_size(metadata: Any, n_texts: int, limits: Limits) -> None:
+    """Refuse content beyond the receiver's limits before it is read."""
     in_memory = parquet.size_in_memory(metadata)
-    if parquet.is_too_large(metadata, size):
-        raise ValueError(
-            f"its content would take {in_memory:,} bytes of memory, and the file has {size:,} bytes"
-        )
     limits.check("max_bytes", in_memory, "its content would take {} bytes of memory")
     # A character of UTF-8 has up to 4 bytes. Pages hold a text once, or once per row.
     per_row = _BYTES_PER_VALUE * metadata.num_columns + 4 * limits.max_label_length * n_texts

@@ -61,14 +61,12 @@ def rows_by_class(cells: Cells, found: Concordance) -> tuple[ClassRows, ClassRow
     if cells.weights is not None and found.u2.size:
         starts, (of_negatives, of_positives) = cells.starts[:-1], cells.weights[2:]
         squares = np.add.reduceat(of_negatives, starts), np.add.reduceat(of_positives, starts)
-    return (
-        _class_rows(found.n_negatives, found.negatives, squares[0]),
-        _class_rows(found.n_positives, found.positives, squares[1]),
+    numbers, weights = (found.n_negatives, found.n_positives), (found.negatives, found.positives)
+    negatives, positives = (
+        ClassRows(n, weight.astype(np.float64), of_class.astype(np.float64))
+        for n, weight, of_class in zip(numbers, weights, squares, strict=True)
     )
-
-
-def _class_rows(n: NDArray[Any], weight: NDArray[Any], squares: NDArray[Any]) -> ClassRows:
-    return ClassRows(n, weight.astype(np.float64), squares.astype(np.float64))
+    return negatives, positives
 
 
 def group_aucs(u2: NDArray[Any], negatives: ClassRows, positives: ClassRows) -> Floats:
@@ -79,21 +77,14 @@ def group_aucs(u2: NDArray[Any], negatives: ClassRows, positives: ClassRows) -> 
 
 def own_moments(found: PlacementSums, negatives: ClassRows, positives: ClassRows) -> OwnMoments:
     """Return the sums within each group, without rounding errors of rows that do not vary."""
-    kept = [
+    of_negatives, of_positives = (
         np.where(is_rounding_error(squared, rows.squares), 0.0, [once, squared])
         for once, squared, rows in zip(
             found.once, found.squared, (negatives, positives), strict=True
         )
-    ]
-    (of_negatives, negatives_squared), (of_positives, positives_squared) = kept
-    return OwnMoments(
-        of_positives,
-        positives_squared,
-        of_negatives,
-        negatives_squared,
-        found.comparisons,
-        found.comparisons_squared,
     )
+    of_comparisons = found.comparisons, found.comparisons_squared
+    return OwnMoments._make([*of_positives, *of_negatives, *of_comparisons])
 
 
 def is_rounding_error(squared: Any, weights: Any) -> Any:
@@ -108,7 +99,6 @@ def ratio(part: Any, whole: Floats, otherwise: float = float("nan")) -> Floats:
 
 
 # Summaries
-
 
 # Twice U is a Python integer if a group has more pairs than this number.
 _MOST_PAIRS = 2.0**62
@@ -172,7 +162,9 @@ class Summary(NamedTuple):
         """Return some groups' summary, in this order."""
         negatives, positives = self.n_negatives[groups], self.n_positives[groups]
         weights = None if self.weights is None else self.weights[:, groups]
-        u2 = _compact(self.u2[:, groups], negatives, positives)
+        u2 = self.u2[:, groups]
+        if u2.dtype.kind == "O":
+            u2 = u2.astype(dtype_of_u2(negatives, positives))
         return Summary(negatives, positives, weights, u2, self.moments[..., groups])
 
     def over(self, exponent: int) -> Summary:
@@ -189,13 +181,6 @@ class Summary(NamedTuple):
             u2=np.ldexp(self.u2, -2 * exponent),
             moments=np.ldexp(self.moments, of_moments),
         )
-
-
-def _compact(
-    u2: NDArray[Any], n_negatives: NDArray[np.int64], n_positives: NDArray[np.int64]
-) -> NDArray[Any]:
-    """Return twice U as unsigned 64-bit integers unless a group has too many pairs."""
-    return u2.astype(dtype_of_u2(n_negatives, n_positives)) if u2.dtype.kind == "O" else u2
 
 
 def dtype_of_u2(n_negatives: NDArray[Any], n_positives: NDArray[Any]) -> np.dtype[Any]:

@@ -10,13 +10,15 @@ import importlib
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from importlib.metadata import PackageNotFoundError
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+import skfedauc
 from skfedauc._output_file import check_path
-from skfedauc._words import described
+from skfedauc._words import described, listed, shortened
 
 # Values of the key `format` of the metadata
 COUNTS_FORMAT = "skfedauc counts"
@@ -31,6 +33,10 @@ _SMALL, _MOST_EXPANDED = 1 << 24, 1 << 10
 
 class OtherFileError(ValueError):
     """Error for data that are not score counts."""
+
+
+class NewerVersionError(ValueError):
+    """A file with a version that this package does not know."""
 
 
 class DamagedFileError(ValueError):
@@ -81,6 +87,14 @@ def check_bytes(data: object, kind: str = "ScoreCounts") -> None:
             f"data must be the bytes that {kind}.to_bytes returned; got {described(data)}. "
             f"{kind}.load reads a file by its path."
         )
+
+
+def version_of_package() -> str:
+    """Return this package's version, or "unknown" without an installation."""
+    try:
+        return skfedauc.__version__
+    except PackageNotFoundError:  # a cluster may send the package to its workers as a plain folder
+        return "unknown"
 
 
 # Writing -------------------------------------------------------------------------------------
@@ -175,9 +189,62 @@ def opened_with_facts(data: Any, name: str, kind: str = "ScoreCounts") -> tuple[
         raise damaged(name, error, kind) from error
 
 
-def row_numbers(metadata: Any) -> list[int]:
-    """Return the row count by row group."""
-    return [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
+def check_version(facts: Mapping[str, Any], name: str, newest: int) -> None:
+    """Raise an error unless a file has a version up to the newest one of its format."""
+    version = facts.get("version")
+    if type(version) is not int or version < 1:
+        raise ValueError(f"its metadata has the version {shortened(version)}")
+    if version > newest:
+        raise NewerVersionError(
+            f"{name} has version {version} of the file format, written by skfedauc "
+            f"{shortened(facts.get('package'))}; skfedauc {version_of_package()} reads versions "
+            f"up to {newest}. Upgrade by: pip install --upgrade skfedauc"
+        )
+
+
+def check_columns(schema: Any, expected: Sequence[tuple[str, Any]]) -> None:
+    """Raise an error unless a file has columns of these names and types."""
+    import pyarrow as pa
+
+    names = [name for name, _ in expected]
+    if schema.names != names or len(set(names)) < len(names):
+        raise ValueError(
+            f"it has the columns {listed(schema.names, most=8)}; its metadata calls for "
+            f"{listed(names, most=8)}"
+        )
+    for (name, wanted), found in zip(expected, schema.types, strict=True):
+        # Decimals without fraction may have any precision.
+        is_decimal = all(pa.types.is_decimal(of) and of.scale == 0 for of in (found, wanted))
+        if found != wanted and not is_decimal:
+            raise ValueError(f"column {shortened(name)} has the type {found} instead of {wanted}")
+
+
+def check_size(metadata: Any, n_rows: int, size: int) -> None:
+    """Refuse row counts that differ, and content that would exhaust the memory."""
+    numbers = [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
+    if min(numbers, default=0) < 0 or not sum(numbers) == metadata.num_rows == n_rows:
+        raise ValueError(
+            f"it has {metadata.num_rows} rows, {sum(numbers)} in its row groups and {n_rows} by "
+            "its metadata"
+        )
+    if is_too_large(metadata, size):
+        raise ValueError(
+            f"its content would take {size_in_memory(metadata):,} bytes of memory, and the file "
+            f"has {size:,} bytes"
+        )
+
+
+def table_of(
+    data: Any, metadata: Any, texts: Sequence[str] = (), may_lack: Iterable[str] = ()
+) -> Any:
+    """Return a file's table; only the columns `may_lack` may lack values."""
+    table = opened(data, metadata, texts).read(use_threads=False)
+    table.validate(full=True)
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        if column.null_count and name not in may_lack:
+            place = int(np.argmax(column.is_null().to_numpy()))
+            raise ValueError(f"column {shortened(name)} has no value in row {place}")
+    return table
 
 
 def size_declared(metadata: Any) -> int:

@@ -190,14 +190,11 @@ class Columns(NamedTuple):
     @property
     def by_argument(self) -> dict[str, list[str]]:
         """Return the names of the columns for each argument."""
-        group = [self.group] if isinstance(self.group, str) else self.group
-        named = {
-            "label": self.label and [self.label],
-            "score": self.score and [self.score],
-            "group": group,
-            "weight": self.weight and [self.weight],
+        return {
+            argument: [names] if isinstance(names, str) else names
+            for argument, names in self._asdict().items()
+            if names is not None
         }
-        return {argument: names for argument, names in named.items() if names}
 
 
 def check_columns(columns: Columns, required: tuple[str, ...] = ()) -> None:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from skfedauc import _input, _words
 from skfedauc._kernel import Cells
 from skfedauc.counts.bins import Bins
-from skfedauc.counts.disclosure import Disclosure, DisclosureError, Need, lacking, needs
+from skfedauc.counts.disclosure import Disclosure, Need, needs
 from skfedauc.counts.files import entry_of
 from skfedauc.counts.reducing import at_level
 from skfedauc.counts.state import MOST_ROWS, State, added
@@ -65,9 +65,7 @@ class Grid:
     @property
     def digest(self) -> str:
         """Return the SHA-256 of the bins and of the labels, as an identifier of the grid."""
-        labels = (
-            None if self.labels is None else [entry_of(label) for label in self.labels.tolist()]
-        )
+        labels = None if self.labels is None else list(map(entry_of, self.labels.tolist()))
         text = json.dumps([self.bins.to_dict(), labels], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()
 
@@ -106,6 +104,16 @@ class Grid:
         return place
 
 
+def check_for_bins(state: State, what: str) -> None:
+    """Raise an error for counts that have no scores, or weights."""
+    needs(state.disclosure, Need.SCORES, what)
+    if state.is_weighted:
+        raise ValueError(
+            f"{what} needs counts that one row changes by 1, and these counts have sample weights; "
+            "count the rows again without sample_weight."
+        )
+
+
 def counts_by_bin(
     state: State, bins: Bins, numbers: NDArray[np.intp], n_groups: int
 ) -> NDArray[np.int64]:
@@ -117,19 +125,6 @@ def counts_by_bin(
     return found
 
 
-def _check_for_release(state: State) -> None:
-    """Raise an error for counts that a secure sum or noise would not protect."""
-    needs(state.disclosure, Need.SCORES, "a release of counts by bin")
-    if state.cells.weights is not None:
-        raise ValueError(
-            "differential privacy and secure sums need counts that one row changes by 1, and these "
-            "counts have sample weights; count the rows again without sample_weight."
-        )
-    lacks = lacking(state.disclosure, Need.UNSUPPRESSED)
-    if lacks is not None:
-        raise DisclosureError(f"A release with differential privacy or by a secure sum {lacks}")
-
-
 def vector_of(state: State, grid: Grid, max_count: int | None = None) -> NDArray[np.int64]:
     """Return the vector of score counts at the bins of the grid.
 
@@ -137,7 +132,9 @@ def vector_of(state: State, grid: Grid, max_count: int | None = None) -> NDArray
     """
     if max_count is not None:
         max_count = _input.check_whole_number(max_count, "max_count")
-    _check_for_release(state)
+    what = "A release with differential privacy or by a secure sum"
+    check_for_bins(state, what)
+    needs(state.disclosure, Need.UNSUPPRESSED, what)
     numbers = grid.numbers_of_groups(state.labels)
     vector = counts_by_bin(state, grid.bins, numbers, grid.n_groups).reshape(-1)
     if max_count is not None and vector.size and vector.max() > max_count:

@@ -45,6 +45,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from skfedauc._input import index_of_labels
 from skfedauc._words import counted
 from skfedauc.inference.intervals import AUCSpread
 from skfedauc.inference.quantiles import normal_quantile
@@ -304,6 +305,7 @@ def interval_table(state: State, of: str, tail: float) -> pd.DataFrame:
 def _by_group(state: State, noisy: NoisyCounts, aucs: NoisyAUCs, tail: float) -> pd.DataFrame:
     import pandas as pd
 
+    labels = state.labels
     found = np.full((len(Estimate._fields), len(state.negatives)), np.nan)
     found[:, noisy.has_signal] = aucs.estimate(None, tail)
     return pd.DataFrame(
@@ -313,7 +315,7 @@ def _by_group(state: State, noisy: NoisyCounts, aucs: NoisyAUCs, tail: float) ->
             "n_negatives": state.negatives.sum(axis=1),
             "note": _notes(noisy),
         },
-        index=_index_of(state),
+        index=index_of_labels(["all"] if labels is None else labels, state.group_names),
     )
 
 
@@ -345,19 +347,6 @@ def _by_statistic(
         columns=[*Estimate._fields, "note"],
         index=pd.Index(list(rows), name="statistic"),
     )
-
-
-def _index_of(state: State) -> pd.Index:
-    import pandas as pd
-
-    labels, names = state.labels, state.group_names
-    if labels is None:
-        return pd.Index(["all"], name="group")
-    if isinstance(labels[0], tuple):
-        named = len(labels[0]) == len(names)
-        return pd.MultiIndex.from_tuples(labels.tolist(), names=names if named else None)
-    index: pd.Index = pd.Index(labels, name=names[0] if names else "group")
-    return index
 
 
 def _notes(noisy: NoisyCounts) -> list[str]:

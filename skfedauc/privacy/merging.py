@@ -11,11 +11,10 @@ import numpy as np
 from skfedauc import _input
 from skfedauc._words import counted, described, listed, shortened
 from skfedauc.counts import Bins, ScoreCounts
-from skfedauc.counts.disclosure import Need, needs
 from skfedauc.counts.merging import Agreement
 from skfedauc.counts.score_counts import identified_sources, view_of
 from skfedauc.counts.state import Source, in_order, new_source
-from skfedauc.counts.vectors import Grid, counts_by_bin
+from skfedauc.counts.vectors import Grid, check_for_bins, counts_by_bin
 from skfedauc.privacy.laplace import MOST_EPSILON, MOST_SCALE, with_noise
 from skfedauc.privacy.state import Release, State, check_sizes
 
@@ -65,12 +64,7 @@ def exact_state(counts: ScoreCounts, bins: Bins, name: str) -> State:
     found = view_of(counts)
     n_groups = 1 if found.labels is None else found.labels.size
     try:
-        needs(found.disclosure, Need.SCORES, "PrivateCounts.merge")
-        if found.is_weighted:
-            raise ValueError(
-                "these counts have sample weights, and private counts have none; count the rows "
-                "again without sample_weight."
-            )
+        check_for_bins(found, "PrivateCounts.merge")
         negatives, positives = counts_by_bin(found, bins, np.arange(n_groups), n_groups)
     except ValueError as error:
         raise type(error)(f"{name}: {error}") from error

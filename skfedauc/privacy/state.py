@@ -17,9 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-import skfedauc
 from skfedauc import _input
-from skfedauc._words import listed
 from skfedauc.counts import Bins, parquet
 from skfedauc.counts.files import entry_of, label_of
 from skfedauc.counts.state import MOST_ROWS, Source, wrong_sources
@@ -141,7 +139,7 @@ def content_of(state: State) -> bytes:
     facts: dict[str, Any] = {
         "format": parquet.PRIVATE_FORMAT,
         "version": _VERSION,
-        "package": skfedauc.__version__,
+        "package": parquet.version_of_package(),
         "bins": state.bins.to_dict(),
         "groups": None if state.labels is None else list(map(entry_of, state.groups)),
         "group_names": list(state.group_names),
@@ -173,14 +171,11 @@ def read_content(data: Any, name: str) -> State:
         raise parquet.OtherFileError(
             f"{name} is a Parquet file, but PrivateCounts.save did not write it. {mend}"
         )
-    version = facts.get("version")
-    if type(version) is int and version > _VERSION:
-        raise ValueError(
-            f"{name} has version {version} of the format of private counts; skfedauc "
-            f"{skfedauc.__version__} reads {_VERSION}. Upgrade by: pip install --upgrade skfedauc"
-        )
     try:
-        return _read(file, facts, len(data))
+        parquet.check_version(facts, name, _VERSION)
+        return _read(file, facts, data)
+    except parquet.NewerVersionError:
+        raise
     except Exception as error:
         raise parquet.damaged(name, error, "PrivateCounts") from error
 
@@ -192,7 +187,7 @@ def _check(is_right: Mapping[str, object]) -> None:
             raise ValueError(reason)
 
 
-def _read(file: Any, facts: dict[str, Any], size: int) -> State:
+def _read(file: Any, facts: dict[str, Any], data: Any) -> State:
     bins, names, label = Bins.from_dict(facts["bins"]), facts["group_names"], facts["pos_label"]
     labels, given = None, [] if facts["groups"] is None else list(map(label_of, facts["groups"]))
     if facts["groups"] is not None:
@@ -204,12 +199,11 @@ def _read(file: Any, facts: dict[str, Any], size: int) -> State:
     covered = set(exact).union(*(release.groups for release in releases))
     sources = tuple(map(Source.from_dict, facts["sources"]))
     shape = (1 if labels is None else labels.size), bins.n_bins or 0
-    negatives, positives = _counts_in(file, shape, size)
+    negatives, positives = _counts_in(file, shape, data)
     has_groups = known == given and isinstance(facts["groups"], list | None)
     digest = parquet.digest(facts, [], [negatives, positives])
     _check(
         {
-            "its version is another one": facts["version"] == _VERSION,
             "its groups are not in order": has_groups and (labels is None or known),
             "the names of its group columns are not text": type(names) is list
             and all(isinstance(name, str) for name in names),
@@ -249,21 +243,14 @@ def _release_of(facts: Any, known: list[Any]) -> Release:
     return release
 
 
-def _counts_in(file: Any, shape: tuple[int, int], size: int) -> tuple[NDArray[np.int64], ...]:
+def _counts_in(file: Any, shape: tuple[int, int], data: Any) -> tuple[NDArray[np.int64], ...]:
     """Check groups and bins, and return the numbers of negatives and positives."""
-    metadata, schema, n_rows = file.metadata, file.schema_arrow, shape[0] * shape[1]
-    numbers = parquet.row_numbers(metadata)
-    if min(numbers, default=0) < 0 or not sum(numbers) == metadata.num_rows == n_rows:
-        raise ValueError(f"it has {sum(numbers)} rows; its metadata calls for {n_rows}")
-    if parquet.is_too_large(metadata, size):
-        raise ValueError("its content would take far more memory than the file")
-    if tuple(schema.names) != _COLUMNS or not all(str(kind) == "int64" for kind in schema.types):
-        raise ValueError(f"it has the columns {listed(schema.names, most=8)}")
-    table = file.read(use_threads=False)
-    if any(column.null_count for column in table.columns):
-        raise ValueError("a column lacks values")
+    import pyarrow as pa
+
+    parquet.check_columns(file.schema_arrow, [(name, pa.int64()) for name in _COLUMNS])
+    parquet.check_size(file.metadata, shape[0] * shape[1], len(data))
     *places, negatives, positives = (
-        column.to_numpy().astype(np.int64).reshape(shape) for column in table.columns
+        column.to_numpy().reshape(shape) for column in parquet.table_of(data, file.metadata).columns
     )
     if not np.array_equal(places, np.indices(shape)):
         raise ValueError("its groups or bins are not in order")

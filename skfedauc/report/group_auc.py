@@ -966,13 +966,7 @@ class GroupAUC:
         labels = view_of(self.counts).labels
         if labels is None:
             return pd.Index(["all"] * self.n_groups, name=name or "group")
-        if labels.size and isinstance(labels[0], tuple):
-            names = self._group_names
-            named = {len(label) for label in labels} == {len(names)}
-            return pd.MultiIndex.from_tuples(labels, names=names if named else None)
-        own_name = self._group_names[0] if self._group_names else "group"
-        index: pd.Index = pd.Index(labels, name=name or own_name)
-        return index
+        return _input.index_of_labels(labels, self._group_names, name)
 
     if not TYPE_CHECKING:
 
