@@ -903,6 +903,18 @@ def test_the_bound_is_certain(seed):
         for name in ("positives", "negatives"):
             row = table.loc[name]
             assert abs(row.difference) <= row.bound + 1e-12
+            # Shares of one class with the groups' Kolmogorov distances of the other class, 1
+            # without rows of it
+            own, bound = y == (name == "positives"), 0.0
+            points, others = np.unique(scores), np.sort(scores[~own])
+            for g in np.unique(groups):
+                mine = np.sort(scores[~own & (groups == g)])
+                distance = 1.0
+                if mine.size:
+                    shares = (np.searchsorted(x, points, "right") / x.size for x in (mine, others))
+                    distance = np.abs(np.subtract(*shares)).max()
+                bound += (own & (groups == g)).sum() / own.sum() * distance
+            assert row.bound == pytest.approx(bound, abs=1e-12)
 
 
 @pytest.mark.parametrize("weighted", [False, True])

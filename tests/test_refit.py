@@ -119,6 +119,12 @@ def test_random_tables():
         assert isinstance(picked, int)
 
 
+@pytest.mark.parametrize("kind", [float, np.float32, np.float64])
+def test_no_limit_of_any_type_of_float(kind):
+    picked = SelectWithinGap("pooled", at_most=kind("inf"))(results([0.6, 0.8], [0.1, 0.9]))
+    assert picked == 1
+
+
 def test_none_within_the_limit():
     rule = SelectWithinGap("pooled", at_most=0.05)
     message = r"no candidate has a mean difference of at most 0\.05; .* smallest difference, 0\.12"

@@ -371,7 +371,7 @@ class SelectWithinGap(_RefitRule):
     def __post_init__(self) -> None:
         super().__post_init__()
         at_most = self.at_most
-        if not (isinstance(at_most, float) and at_most == math.inf):
+        if not (isinstance(at_most, Real) and at_most == math.inf):
             at_most = _input.check_number(at_most, "at_most", at_least=0)
         checked_gap(self.gap)
         self._set("at_most", at_most)

@@ -222,8 +222,12 @@ def _notes(estimates: GroupEstimates, ranked: NDArray[np.bool_]) -> NDArray[Any]
         for g, bounds in enumerate(map(Bounds, *group_bounds(estimates))):
             if ranked[g]:
                 notes[g] = f"scores are binned: the AUC is certainly {certain_range(bounds)}"
-    for g in np.flatnonzero(ranked & (variances.delong == 0.0)).tolist():
-        notes[g] = "; ".join(filter(None, (NO_VARIATION, notes[g])))
+    unvaried = ranked & (variances.delong == 0.0)
+    if pairs.is_binned:
+        for g in np.flatnonzero(unvaried).tolist():
+            notes[g] = "; ".join(filter(None, (NO_VARIATION, notes[g])))
+    else:
+        notes[unvaried] = NO_VARIATION  # ranked groups have no other note yet
     if ranked.sum() < LEAST_GROUPS:
         for g in np.flatnonzero(ranked).tolist():
             notes[g] = "; ".join(filter(None, ("not shrunken: fewer than four groups", notes[g])))

@@ -26,7 +26,7 @@ from skfedauc.inference import intervals, measures
 from skfedauc.inference.curves import LogitErrors
 from skfedauc.inference.differences import difference_interval
 from skfedauc.inference.measures import has_valid_averages
-from skfedauc.inference.quantiles import OverGroups, variance_over_groups
+from skfedauc.inference.quantiles import OverGroups, normal_quantile, variance_over_groups
 from skfedauc.inference.variances import clustered_variance
 from skfedauc.report.estimates import GroupEstimates
 from skfedauc.report.groups import NotDefined
@@ -378,9 +378,14 @@ def _worst(estimates: GroupEstimates, sampling: Sampling) -> intervals.Interval:
     values, used = estimates.group_values
     if not used.any():
         raise NotDefined(NO_GROUP)
-    tail, method = sampling.tail, sampling.method
-    low = _known(estimates, _group_limits(estimates, tail, method).low)
-    high = _known(estimates, _group_limits(estimates, tail / used.sum(), method).high)
+    method, tails = sampling.method, (sampling.tail, sampling.tail / used.sum())
+    if estimates.measure.is_auc and method != "exact":
+        # One end of each error probability suffices.
+        spread = intervals.AUCSpread.of(estimates.variances)
+        ends = [spread.limit(end, normal_quantile(tail), method) for end, tail in enumerate(tails)]
+    else:
+        ends = [_group_limits(estimates, tail, method)[end] for end, tail in enumerate(tails)]
+    low, high = (_known(estimates, end) for end in ends)
     return intervals.Interval(float(values[used].min()), float(low.min()), float(high.min()))
 
 
