@@ -166,9 +166,6 @@ def groups_for(cv):
     return {"groups": X["site"]} if takes else {}
 
 
-# Two observed AUCs ------------------------------------------------------------------------------
-
-
 def searched(cv, search=GridSearchCV, **settings):
     choices = {"strategy": ["prior", "stratified"]}
     found = search(DummyClassifier(random_state=0), choices, cv=cv, refit=False, **settings)
