@@ -235,6 +235,18 @@ def bias_score(pooled, auc, concordant, pairs) -> float:
     return float(np.mean([pooled, *means])) if len(means) == 3 else NAN
 
 
+def delong(wins, above, below) -> tuple[float, list[float]]:
+    """Return an AUC, and the parts of DeLong's variance due to positives and to negatives.
+
+    `wins` has the comparisons of all pairs; `above` and `below` are the weights of both classes.
+    """
+    auc = above @ wins @ below / above.sum() / below.sum()
+    placements = (wins @ below / below.sum(), above), (above @ wins / above.sum(), below)
+    return auc, [
+        (w**2 * (p - auc) ** 2).sum() / (w.sum() ** 2 - (w**2).sum()) for p, w in placements
+    ]
+
+
 def unbiased_variance(wins, above, below) -> float:
     """Return the squared AUC minus the mean product of two comparisons without a common row."""
     if above.size < 2 or below.size < 2:
@@ -263,21 +275,16 @@ def shared_variances(groups) -> np.ndarray:
     for wins, above, below in groups:
         if not has_two_rows(above, below):
             continue
-        auc = above @ wins @ below / above.sum() / below.sum()
+        auc, (of_positives, of_negatives) = delong(wins, above, below)
         m, n = above.sum() ** 2 / (above**2).sum(), below.sum() ** 2 / (below**2).sum()
-        placements = wins @ below / below.sum(), above @ wins / above.sum()
-        of_rows = [
-            (w**2 * (p - auc) ** 2).sum() / (w.sum() ** 2 - (w**2).sum()) * size
-            for p, w, size in zip(placements, (above, below), (m, n), strict=True)
-        ]
-        delong = of_rows[0] / m + of_rows[1] / n
+        variance = of_positives + of_negatives
         unbiased = unbiased_variance(wins, above, below)
-        excess = (delong - unbiased) * m * n
-        rows.append([of_rows[0] - excess / n, of_rows[1] - excess / m, excess])
+        excess = (variance - unbiased) * m * n
+        rows.append([of_positives * m - excess / n, of_negatives * n - excess / m, excess])
         sizes.append([m, n])
         drawn = (m * n * auc + 0.5) / (m * n + 1)
         weighted = not np.isclose([m, n], [above.size, below.size]).all()
-        safe = max(delong, unbiased) if weighted else delong
+        safe = max(variance, unbiased) if weighted else variance
         own.append(safe if safe > 1e-15 else drawn * (1 - drawn) / min(m, n))
     found = np.full(len(groups), NAN)
     if rows:

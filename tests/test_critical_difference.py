@@ -1,4 +1,4 @@
-"""Critical differences against simulations, and candidates against the definition of the test.
+"""Critical differences against integrals, and candidates against the definition of the test.
 
 Expected values do not come from the package, except where two calls must agree.
 """
@@ -73,63 +73,6 @@ def test_level_and_correlation():
     for correlation in (0, 0.3, 0.99):
         correlated = auc_critical_difference(0.8, 200, 800, correlation=correlation)
         assert correlated == pytest.approx(critical * math.sqrt(1 - correlation))
-
-
-# Simulation --------------------------------------------------------------------------------------
-
-
-def aucs(positives, negatives):
-    """AUC of each row of two matrices, by ranks."""
-    m, n = positives.shape[1], negatives.shape[1]
-    ranks = stats.rankdata(np.hstack([positives, negatives]), axis=1)
-    return (ranks[:, :m].sum(axis=1) - m * (m + 1) / 2) / (m * n)
-
-
-def draw(rng, auc, positive, shape):
-    """Normal scores of a class."""
-    return rng.normal(size=shape) + positive * math.sqrt(2) * stats.norm.ppf(auc)
-
-
-@pytest.mark.parametrize(("m", "n"), [(20, 180), (100, 60)])
-def test_critical_difference_by_simulation_in_plain_numpy(m, n):
-    rng = np.random.default_rng(0)
-    drawn = aucs(draw(rng, 0.8, True, (8000, m)), draw(rng, 0.8, False, (8000, n)))
-    expected = np.quantile(np.abs(drawn[::2] - drawn[1::2]), 0.95)
-    # Two standard errors of a simulated quantile
-    assert auc_critical_difference(0.8, m, n) == pytest.approx(expected, rel=0.04)
-
-
-def test_models_on_the_same_rows_are_closer_than_on_independent_ones():
-    """Two equally good models with correlated scores."""
-    rng = np.random.default_rng(4)
-    m, n, n_sets = 60, 90, 400
-    y = np.arange(m + n) < m
-
-    def known():
-        return y + rng.normal(0, 1, (n_sets, m + n))
-
-    def scored(known):
-        return known + rng.normal(0, 0.8, known.shape)
-
-    def auc(scores):
-        return aucs(scores[:, :m], scores[:, m:])
-
-    rows = known()
-    first, same_rows, other_rows = auc(scored(rows)), auc(scored(rows)), auc(scored(known()))
-    paired, independent = np.abs(first - same_rows), np.abs(first - other_rows)
-    closer = int((paired < independent).sum())
-    assert stats.binomtest(closer, n_sets, alternative="greater").pvalue < 1e-6
-
-    correlation = float(np.corrcoef(first, same_rows)[0, 1])
-    assert correlation > 0.4
-    center = float(first.mean())
-    for differences, critical in (
-        (independent, auc_critical_difference(center, m, n)),
-        (paired, auc_critical_difference(center, m, n, correlation=correlation)),
-    ):
-        assert np.mean(differences > critical) == pytest.approx(0.05, abs=0.03)
-    # The critical difference without the correlation is too large.
-    assert np.mean(paired > auc_critical_difference(center, m, n)) < 0.02
 
 
 # Candidates of a search --------------------------------------------------------------------------
@@ -221,9 +164,6 @@ CVS = {
 def groups_for(cv):
     takes = isinstance(cv, GroupKFold | StratifiedGroupKFold | LeaveOneGroupOut | GroupShuffleSplit)
     return {"groups": X["site"]} if takes else {}
-
-
-# Two observed AUCs ------------------------------------------------------------------------------
 
 
 def searched(cv, search=GridSearchCV, **settings):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from oracles import comparisons
+from oracles import comparisons, delong
 from scipy.stats import norm
 
 from skfedauc import GroupAUC, ScoreCounts
@@ -18,23 +18,11 @@ def rows_of(seed, weighted=False):
     return y, score, group, rng.uniform(0.2, 3.0, n) if weighted else np.ones(n)
 
 
-def delong_by_hand(positives, negatives, weights):
-    """Return the AUC and DeLong's variance, from the placement values of all rows."""
-    wins = comparisons(positives, negatives)
-    share = [w / w.sum() for w in weights]
-    auc = share[0] @ wins @ share[1]
-    placements = wins @ share[1], share[0] @ wins
-    variance = 0.0
-    for placement, w in zip(placements, weights, strict=True):
-        variance += (w**2 * (placement - auc) ** 2).sum() / (w.sum() ** 2 - (w**2).sum())
-    return auc, variance
-
-
 def error_by_hand(y, score, group, weight, g):
     """Return the disparity of a group and its standard error."""
     mine, positive = group == g, y == 1
     sides = [(mine & positive, ~mine & ~positive), (~mine & positive, mine & ~positive)]
-    one, other = (delong_by_hand(score[p], score[n], (weight[p], weight[n])) for p, n in sides)
+    one, other = (delong(comparisons(score[p], score[n]), weight[p], weight[n]) for p, n in sides)
     alike = 0.0
     for rows, others in ((positive, ~positive), (~positive, positive)):
         wins = comparisons(score[rows], score[others])
@@ -44,7 +32,7 @@ def error_by_hand(y, score, group, weight, g):
         of_row = (w**2 * deviations**2).sum() / (w.sum() ** 2 - (w**2).sum()) * effective
         for part in (rows & mine, rows & ~mine):
             alike += of_row * (weight[part] ** 2).sum() / weight[part].sum() ** 2
-    return one[0] - other[0], np.sqrt(max(one[1] + other[1], alike))
+    return one[0] - other[0], np.sqrt(max(sum(one[1] + other[1]), alike))
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -17,21 +17,16 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.validation import check_is_fitted
 
-from skfedauc import GroupAUC, ScoreCounts, cross_validate_group_auc
+from skfedauc import GroupAUC, cross_validate_group_auc
 from skfedauc.error_bounds import error_rate_bound, fit_with_error_bound
 from skfedauc.inference.rates import lower_limit, upper_limit
 
 
-def report_of(y, scores, groups=None, sample_weight=None, **named):
-    counts = ScoreCounts.from_predictions(y, scores, groups=groups, sample_weight=sample_weight)
-    return GroupAUC(counts, **named)
-
-
-def simulated(seed, n_groups=1, m=20, n=30, apart=1.0, decimals=9):
+def simulated(seed, n_groups):
     rng = np.random.default_rng(seed)
-    y = np.tile(np.repeat([1, 0], [m, n]), n_groups)
-    scores = (rng.normal(size=y.size) + apart * y).round(decimals)
-    return y, scores, np.repeat(np.arange(n_groups), m + n)
+    y = np.tile(np.repeat([1, 0], [20, 30]), n_groups)
+    scores = rng.normal(size=y.size) + y
+    return y, scores, np.repeat(np.arange(n_groups), 50)
 
 
 # Binomial limits -------------------------------------------------------------------------------
@@ -50,7 +45,7 @@ def test_binomial_limits_invert_the_tails():
 
 def test_intervals_of_statistics_say_why_they_are_missing():
     y, scores, groups = simulated(0, n_groups=25)
-    found = report_of(y[:-1], scores[:-1], groups[:-1])
+    found = GroupAUC.from_predictions(y[:-1], scores[:-1], groups=groups[:-1])
     table = found.confidence_intervals(method="exact", of="statistics")
     note = "no exact interval for new groups: pass over='rows'"
     assert table.loc[["pooled", "samples"], "note"].tolist() == [note] * 2

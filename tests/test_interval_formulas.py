@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from oracles import comparisons, hull
+from oracles import comparisons, delong, hull
 from scipy.special import expit, logit
 from scipy.stats import norm, t
 
@@ -11,18 +11,9 @@ from skfedauc import GroupAUC
 Z = norm.ppf(0.975)
 
 
-def placements(positives, negatives):
-    wins = comparisons(positives, negatives)
-    return wins.mean(axis=1), wins.mean(axis=0)
-
-
 def on_logit_scale(auc, variance, quantile=Z):
     reach = quantile * np.sqrt(variance) / (auc * (1 - auc))
     return expit(logit(auc) + np.array([-reach, reach]))
-
-
-def delong(v, u):
-    return v.var(ddof=1) / v.size + u.var(ddof=1) / u.size
 
 
 def furthest(*limits):
@@ -57,16 +48,19 @@ def test_intervals_follow_the_formulas_of_the_notes(seed):
     of_positives, of_negatives = groups[y == 1], groups[y == 0]
     by_group = report.confidence_intervals()
     for g in (0, 3):
-        v, u = placements(positive[of_positives == g], negative[of_negatives == g])
-        expected = hull(v.mean(), delong(v, u), v.size, u.size, Z)
+        wins = comparisons(positive[of_positives == g], negative[of_negatives == g])
+        auc, parts = delong(wins, *map(np.ones, wins.shape))
+        expected = hull(auc, sum(parts), *wins.shape, Z)
         assert by_group.loc[g, ["ci_low", "ci_high"]].tolist() == pytest.approx(expected, 1e-9)
 
     share = np.bincount(of_positives) * np.bincount(of_negatives)
     check_average(report, by_group, "within", share / share.sum())
     check_average(report, by_group, "macro", np.full(4, 0.25))
 
-    v, u = placements(positive, negative)
-    auc, variance = v.mean(), 0.0
+    wins = comparisons(positive, negative)
+    v, u = wins.mean(axis=1), wins.mean(axis=0)
+    auc, parts = delong(wins, *map(np.ones, wins.shape))
+    variance = 0.0
     sides = (v, of_positives), (u, of_negatives)
     for values, names in sides:
         for g in range(4):
@@ -74,7 +68,7 @@ def test_intervals_follow_the_formulas_of_the_notes(seed):
             squares = (own - auc) ** 2 if own.size == 1 else own.size * own.var(ddof=1)
             variance += np.sum(squares) / values.size**2
     over_rows = report.confidence_intervals(of="statistics", over="rows").loc["pooled"]
-    both = (hull(auc, of, v.size, u.size, Z) for of in (variance, delong(v, u)))
+    both = (hull(auc, of, v.size, u.size, Z) for of in (variance, sum(parts)))
     expected = furthest(*both)
     assert (over_rows["ci_low"], over_rows["ci_high"]) == pytest.approx(expected, 1e-9)
     plain = report.confidence_intervals(of="statistics", over="rows", method="delong")

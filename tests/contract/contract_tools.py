@@ -14,6 +14,7 @@ import pandas as pd
 import polars as pl
 import sklearn
 from contract_oracle import Expected, fold_scores, folds_of
+from numpy.testing import assert_allclose
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
@@ -38,6 +39,11 @@ FEATURES = ["dose", "level", "noise"]
 PENALTY = "logisticregression__C"
 PENALTIES = [0.003, 0.1, 10.0]
 CV = StratifiedKFold(3, shuffle=True, random_state=0)
+
+
+def assert_same(actual, expected):
+    assert np.shape(actual) == np.shape(expected)
+    assert_allclose(actual, expected, rtol=0, atol=1e-12)
 
 
 # Ways --------------------------------------------------------------------------------

@@ -13,13 +13,13 @@ from contract_tools import (
     PENALTIES,
     PENALTY,
     Way,
+    assert_same,
     by_candidate,
     by_loop,
     make_way,
     penalised,
     plain_model,
 )
-from numpy.testing import assert_allclose
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer, make_column_transformer
@@ -88,10 +88,6 @@ def passed(is_on, groups):
 
 def splits_of(X, y, site, n_splits=3):
     return list(WithinGroupStratifiedKFold(n_splits).split(X, y, site))
-
-
-def assert_same(actual, expected):
-    assert_allclose(actual, expected, rtol=0, atol=1e-12)
 
 
 def test_no_request_where_columns_are_named():

@@ -10,12 +10,12 @@ from contract_tools import (
     PENALTIES,
     PENALTY,
     Way,
+    assert_same,
     by_candidate,
     make_way,
     penalised,
     plain_model,
 )
-from numpy.testing import assert_allclose
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import (
@@ -38,10 +38,6 @@ def way(routing):
 def validated(way, scoring, **options):
     options = {"cv": CV, "error_score": "raise", "params": way.params, **options}
     return cross_validate(way.model, way.X, way.y, scoring=scoring, **options)
-
-
-def assert_same(actual, expected):
-    assert_allclose(actual, expected, rtol=0, atol=1e-12)
 
 
 # The factory -------------------------------------------------------------------------

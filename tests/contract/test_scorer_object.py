@@ -17,6 +17,7 @@ from contract_tools import (
     CV,
     PENALTIES,
     PENALTY,
+    assert_same,
     by_candidate,
     by_fold,
     by_loop,
@@ -25,7 +26,7 @@ from contract_tools import (
     make_way,
     plain_model,
 )
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_array_equal
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
@@ -40,10 +41,6 @@ from skfedauc.model_selection import cross_validation as folds
 FEW_WAYS = ["routed", "pandas column", "aligned series"]
 few_ways = pytest.mark.parametrize("way", FEW_WAYS, indirect=True)
 NAMES = ["pooled", "positives", "neg_difference"]
-
-
-def assert_same(actual, expected):
-    assert_allclose(actual, expected, rtol=0, atol=1e-12)
 
 
 # Copies ------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from contract_tools import (
     TURN_X_INTO_NUMPY,
     WAYS,
     Way,
+    assert_same,
     by_candidate,
     by_fold,
     by_loop,
@@ -26,7 +27,6 @@ from contract_tools import (
     randomized_search,
     with_penalty,
 )
-from numpy.testing import assert_allclose
 from sklearn.metrics import average_precision_score, log_loss, make_scorer, roc_auc_score
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
 
@@ -37,11 +37,6 @@ SITES = ["budapest", "cleveland", "va", "zurich"]
 by_way = pytest.mark.parametrize("way", WAYS, indirect=True)
 FEW_WAYS = ["routed", "polars column", "aligned series"]
 few_ways = pytest.mark.parametrize("way", FEW_WAYS, indirect=True)
-
-
-def assert_same(actual, expected):
-    assert np.shape(actual) == np.shape(expected)
-    assert_allclose(actual, expected, rtol=0, atol=1e-12)
 
 
 # One scorer --------------------------------------------------------------------------
