@@ -27,6 +27,7 @@ from skfedauc import (
 )
 from skfedauc.measures import PartialAUC
 from skfedauc.privacy import PrivateCounts
+from skfedauc.report import ClassOptions, RowOptions
 
 RNG = np.random.default_rng(0)
 N = 80
@@ -264,6 +265,8 @@ def _all_functions():
 
 # Constructors of displays that hand their options to `GroupAUC`
 OF_ROWS = ("from_predictions", "from_estimator")
+# Options that `from_estimator` hands to `from_predictions`
+HANDED_ON = {"GroupAUC": RowOptions, "MulticlassGroupAUC": ClassOptions}
 
 
 def _methods(name, short, public):
@@ -282,7 +285,10 @@ def _methods(name, short, public):
             options = list(drawing) if attribute in ("from_report", *OF_ROWS) else []
             if options and attribute in OF_ROWS:
                 of_rows = getattr(skfedauc.GroupAUC, attribute)
-                options += [p for p in inspect.signature(of_rows).parameters if p not in ROWS]
+                known = inspect.signature(of_rows).parameters | RowOptions.__annotations__
+                options += [p for p in known if p not in {*ROWS, "options"}]
+            elif short in HANDED_ON and attribute == "from_estimator":
+                options = list(HANDED_ON[short].__annotations__)
             yield _listed(f"{name}.{attribute}", getattr(public, attribute), options)
         elif inspect.isfunction(static) and instance is not None:
             yield _listed(f"{name}.{attribute}", getattr(instance(), attribute))

@@ -17,7 +17,6 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from skfedauc import _words
 from skfedauc._kernel import number_cells
@@ -27,7 +26,7 @@ from skfedauc.inference.curves import LogitErrors
 from skfedauc.inference.differences import difference_interval
 from skfedauc.inference.measures import has_valid_averages
 from skfedauc.inference.quantiles import OverGroups, variance_over_groups
-from skfedauc.inference.variances import clustered_variance
+from skfedauc.inference.variances import Floats, clustered_variance
 from skfedauc.report.estimates import GroupEstimates
 from skfedauc.report.groups import NotDefined
 from skfedauc.report.statistics import (
@@ -40,8 +39,6 @@ from skfedauc.report.statistics import (
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Floats = NDArray[np.float64]
 
 
 class Bounds(NamedTuple):
@@ -378,9 +375,8 @@ def _worst(estimates: GroupEstimates, sampling: Sampling) -> intervals.Interval:
     values, used = estimates.group_values
     if not used.any():
         raise NotDefined(NO_GROUP)
-    tail, method = sampling.tail, sampling.method
-    low = _known(estimates, _group_limits(estimates, tail, method).low)
-    high = _known(estimates, _group_limits(estimates, tail / used.sum(), method).high)
+    low, _ = _limits_in_use(estimates, sampling.tail, sampling.method)
+    _, high = _limits_in_use(estimates, sampling.tail / used.sum(), sampling.method)
     return intervals.Interval(float(values[used].min()), float(low.min()), float(high.min()))
 
 
@@ -403,11 +399,8 @@ def _difference(estimates: GroupEstimates, sampling: Sampling) -> intervals.Inte
         raise NotDefined("needs two groups")
 
     def of_groups(tail: float) -> tuple[Floats, Floats]:
-        lowest, highest = estimates.extremes
-        return (
-            _known(estimates, _group_limits(lowest, tail, sampling.method).low),
-            _known(estimates, _group_limits(highest, tail, sampling.method).high),
-        )
+        lowest, highest = (_limits_in_use(end, tail, sampling.method) for end in estimates.extremes)
+        return lowest[0], highest[1]
 
     low, high = of_groups(sampling.tail / (2.0 * used.sum()))
     least = max(float(low.max() - high.min()), 0.0)
@@ -427,17 +420,18 @@ INTERVALS: dict[str, _Compute] = {
 _OF_NEW_GROUPS = {"pooled", *AVERAGES}
 
 
-def _interval_of(name: str, estimates: GroupEstimates, sampling: Sampling) -> intervals.Interval:
-    """Return a statistic's interval, for binned scores from both extremes."""
-    compute = INTERVALS[name]
-    found = compute(estimates, sampling)
-    if not estimates.pairs.is_binned:
-        return found
-    lowest = highest = found
-    if name in _MONOTONE:  # otherwise, the function considers the extremes
-        lowest, highest = (compute(end, sampling) for end in estimates.extremes)
-    note = _note_of_binned(statistic_bounds(estimates, name), lowest.note, highest.note)
-    return intervals.Interval(found.estimate, lowest.low, highest.high, note)
+def _limits_of(
+    name: str, estimates: GroupEstimates, sampling: Sampling
+) -> tuple[float, float, str]:
+    """Return a statistic's limits and their note, for binned scores from both extremes."""
+    # Without monotonicity, the function considers the extremes.
+    is_binned = estimates.pairs.is_binned
+    ends = estimates.extremes if is_binned and name in _MONOTONE else (estimates,)
+    found = [INTERVALS[name](end, sampling) for end in ends]
+    low, high, note = found[0].low, found[-1].high, found[0].note
+    if is_binned:
+        note = _note_of_binned(statistic_bounds(estimates, name), note, found[-1].note)
+    return low, high, note
 
 
 def statistic_intervals(
@@ -465,9 +459,7 @@ def statistic_intervals(
         is_new = new_groups and name in _OF_NEW_GROUPS
         low, high, note = np.nan, np.nan, ""
         try:
-            _, low, high, note = _interval_of(
-                name, quiet, Sampling(confidence_level, method, is_new)
-            )
+            low, high, note = _limits_of(name, quiet, Sampling(confidence_level, method, is_new))
         except NotDefined as error:
             note = error.reason
         value = quiet.value_of(STATISTICS[name].compute)
@@ -531,7 +523,10 @@ def pooled_clustered(estimates: GroupEstimates) -> tuple[float, float]:
     return variance, max(1.0 / float((share**2).sum()) - 1.0, 1.0)
 
 
-def _known(estimates: GroupEstimates, limit: Floats) -> Floats:
+def _limits_in_use(
+    estimates: GroupEstimates, tail: float, method: intervals.Method
+) -> tuple[Floats, Floats]:
     """Return the group limits in use; a number for an undefined value is its own limit."""
-    values, used = estimates.group_values
-    return np.where(estimates.pairs.defined, limit, values)[used]
+    (values, used), defined = estimates.group_values, estimates.pairs.defined
+    low, high, _ = _group_limits(estimates, tail, method)
+    return np.where(defined, low, values)[used], np.where(defined, high, values)[used]
