@@ -63,7 +63,7 @@ class Measure:
     @property
     def methods(self) -> tuple[Any, ...]:
         """Its interval methods; the first is the default."""
-        return self._methods
+        return ("logit", "delong", "exact") if self.is_auc else self._methods
 
     @property
     def is_auc(self) -> bool:
@@ -76,7 +76,6 @@ class AUC(Measure):
     """Area under the ROC curve (AUC), the measure of a report without another one."""
 
     _name = "auc"
-    _methods = ("logit", "delong", "exact")
     title = "AUC"
     is_auc = True
 
@@ -167,11 +166,6 @@ class PartialAUC(Measure):
     def scale(self) -> tuple[float, float]:
         """Smallest and largest possible value."""
         return (1.0 - self.width) / (2.0 - self.width), 1.0
-
-    @property
-    def methods(self) -> tuple[Any, ...]:
-        """Its interval methods; the first is the default."""
-        return AUC().methods if self.is_auc else self._methods
 
     @property
     def is_auc(self) -> bool:

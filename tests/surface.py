@@ -28,6 +28,7 @@ from skfedauc import (
 from skfedauc.audit.fairness_audit import EstimatorAndAudit, RowsAndAudit
 from skfedauc.measures import PartialAUC
 from skfedauc.privacy import PrivateCounts
+from skfedauc.report import ClassOptions, RowOptions
 
 RNG = np.random.default_rng(0)
 N = 80
@@ -265,8 +266,13 @@ def _all_functions():
 
 # Constructors of displays that hand their options to `GroupAUC`
 OF_ROWS = ("from_predictions", "from_estimator")
-# Options of audits from rows
-AUDITED = dict(zip(OF_ROWS, (RowsAndAudit, EstimatorAndAudit), strict=True))
+# Typed options of other constructors
+HANDED_ON = {
+    "GroupAUC.from_estimator": RowOptions,
+    "MulticlassGroupAUC.from_estimator": ClassOptions,
+    "FairnessAudit.from_predictions": RowsAndAudit,
+    "FairnessAudit.from_estimator": EstimatorAndAudit,
+}
 
 
 def _methods(name, short, public):
@@ -285,9 +291,10 @@ def _methods(name, short, public):
             options = list(drawing) if attribute in ("from_report", *OF_ROWS) else []
             if options and attribute in OF_ROWS:
                 of_rows = getattr(skfedauc.GroupAUC, attribute)
-                options += [p for p in inspect.signature(of_rows).parameters if p not in ROWS]
-            if short == "FairnessAudit":
-                options = AUDITED[attribute].__annotations__
+                known = inspect.signature(of_rows).parameters | RowOptions.__annotations__
+                options += [p for p in known if p not in {*ROWS, "options"}]
+            elif typed := HANDED_ON.get(f"{short}.{attribute}"):
+                options = list(typed.__annotations__)
             yield _listed(f"{name}.{attribute}", getattr(public, attribute), options)
         elif inspect.isfunction(static) and instance is not None:
             yield _listed(f"{name}.{attribute}", getattr(instance(), attribute))

@@ -9,6 +9,7 @@ from typing import Any
 from skfedauc import _words
 from skfedauc.audit.answers import LEVEL, Answer
 from skfedauc.audit.questions import Question
+from skfedauc.report.text import pvalue_text
 
 # Largest number of groups that a sentence names
 _MOST_NAMED = 6
@@ -59,18 +60,6 @@ def with_limits(question: Question, gap: Sequence[float], sign: str = "") -> str
     estimate, low, high = gap
     size, limits = gap_text(question, estimate, sign), limits_text(question, low, high, sign)
     return f"{size} ({limits})" if limits else size
-
-
-def pvalue_text(pvalue: float) -> str:
-    """Return ``p = 0.031``, with further digits where two would hide the side of 5 %."""
-    if pvalue < 1e-4:
-        return "p < 0.0001"
-    text = f"{pvalue:.2g}"
-    digits = 2
-    while (float(text) < 0.05) != (pvalue < 0.05) and digits < 9:
-        digits += 1
-        text = f"{pvalue:.{digits}g}"
-    return f"p = {text}"
 
 
 def level_text(level: float) -> str:

@@ -23,8 +23,13 @@ from numpy.typing import NDArray
 from skfedauc import _input, _words
 from skfedauc.counts import left_out
 from skfedauc.inference.intervals import Method
-from skfedauc.measures import Measure
-from skfedauc.report import GroupAUC, MulticlassGroupAUC, StatisticName, Undefined, estimates_of
+from skfedauc.report import (
+    GroupAUC,
+    MulticlassGroupAUC,
+    RowOptions,
+    StatisticName,
+    estimates_of,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -418,17 +423,8 @@ class Drawing(TypedDict, total=False):
     threshold: float | None
 
 
-class RowsAndDrawing(Drawing, total=False):
+class RowsAndDrawing(Drawing, RowOptions, total=False):
     """Options of `GroupAUC.from_predictions`, and of displays."""
-
-    sample_weight: Any
-    pos_label: Any
-    clusters: Any
-    undefined: Undefined
-    missing: _input.Missing
-    min_per_class: int
-    measure: Measure
-    n_jobs: int | None
 
 
 class EstimatorAndDrawing(RowsAndDrawing, total=False):
@@ -603,7 +599,8 @@ class ReportDisplay:
         of_display = inspect.signature(cls).parameters
         drawing = {name: value for name, value in options.items() if name in of_display}
         settings = {name: value for name, value in options.items() if name not in of_display}
-        for name in settings.keys() - inspect.signature(constructor).parameters:
+        known = {*inspect.signature(constructor).parameters, *RowOptions.__annotations__}
+        for name in settings.keys() - known:
             raise TypeError(
                 f"{cls.__name__}.{constructor.__name__} got an unexpected keyword argument {name!r}"
             )

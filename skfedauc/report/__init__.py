@@ -4,6 +4,7 @@ from skfedauc.report.comparisons import Agreement
 from skfedauc.report.estimates import GroupEstimates
 from skfedauc.report.group_auc import (
     GroupAUC,
+    RowOptions,
     estimates_of,
     first_lines_of,
     group_names_of,
@@ -25,6 +26,7 @@ from skfedauc.report.groups import (
 )
 from skfedauc.report.multiclass import (
     ClassAverage,
+    ClassOptions,
     MulticlassGroupAUC,
     averaged,
     check_class_average,
@@ -44,42 +46,3 @@ from skfedauc.report.statistics import (
     shares,
     statistics_of,
 )
-
-__all__ = [
-    "AVERAGES",
-    "STATISTICS",
-    "Agreement",
-    "ClassAverage",
-    "Decomposition",
-    "Gap",
-    "GroupAUC",
-    "GroupEstimates",
-    "MulticlassGroupAUC",
-    "NotDefined",
-    "ScorerStatistic",
-    "Statistic",
-    "StatisticName",
-    "Undefined",
-    "UndefinedPolicy",
-    "all_statistics",
-    "averaged",
-    "by_number",
-    "check_class_average",
-    "check_no_two_classes",
-    "check_replacement",
-    "check_statistic",
-    "check_undefined",
-    "determined_statistics",
-    "estimates_of",
-    "first_lines_of",
-    "group_names_of",
-    "index_of",
-    "labels_of_rows",
-    "large_groups",
-    "listed",
-    "null_difference_of",
-    "of_one_label",
-    "responses_of",
-    "shares",
-    "statistics_of",
-]

@@ -13,6 +13,7 @@ from skfedauc.inference import measures
 from skfedauc.inference.curves import GroupCurves
 from skfedauc.inference.variances import (
     Extremes,
+    Floats,
     Pooled,
     Variances,
     folds_of,
@@ -25,8 +26,6 @@ from skfedauc.inference.variances import (
 from skfedauc.measures import Measure, check_measure
 from skfedauc.pairs import GroupPairs
 from skfedauc.report.groups import NotDefined, UndefinedPolicy, check_replacement
-
-Floats = NDArray[np.float64]
 
 
 class GroupEstimates:

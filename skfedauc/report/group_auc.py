@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,6 +65,19 @@ from skfedauc.report.text import FirstLines, first_lines
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+class RowOptions(TypedDict, total=False):
+    """Options of `GroupAUC.from_predictions` that other constructors pass on."""
+
+    sample_weight: Any
+    clusters: Any
+    pos_label: Any
+    n_jobs: int | None
+    measure: Measure | None
+    undefined: Undefined
+    missing: _input.Missing
+    min_per_class: int
 
 
 class GroupAUC:
@@ -240,12 +253,10 @@ class GroupAUC:
         -------
         GroupAUC
         """
-        undefined, missing = check_undefined(undefined), _input.check_missing(missing)
         _input.check_groups_given(groups)
         of_rows = y_true, y_score, groups, sample_weight, pos_label
-        rows = _input.check_rows(*of_rows, missing=missing, clusters=clusters)
-        pairs = GroupPairs.of_rows(rows, n_jobs, _input.names_of(rows.labels, groups))
-        return cls(pairs, undefined=undefined, min_per_class=min_per_class, measure=measure)
+        options = {"undefined": undefined, "min_per_class": min_per_class, "measure": measure}
+        return cls._of_rows(of_rows, groups, clusters, missing, n_jobs, options)
 
     @classmethod
     def from_estimator(
@@ -255,15 +266,8 @@ class GroupAUC:
         y: Any,
         *,
         groups: Any,
-        pos_label: Any = None,
         response_method: str | tuple[str, ...] | None = None,
-        clusters: Any = None,
-        sample_weight: Any = None,
-        n_jobs: int | None = None,
-        measure: Measure | None = None,
-        undefined: Undefined = "skip",
-        missing: _input.Missing = "raise",
-        min_per_class: int = 1,
+        **options: Unpack[RowOptions],
     ) -> GroupAUC:
         """Make a report from a fitted estimator and data.
 
@@ -278,21 +282,12 @@ class GroupAUC:
         groups : str, list of str, or array-like, shape (n_rows,) or (n_rows, n_columns)
             Columns of X by name, or the group labels themselves. If X has an index, its
             labels align a pandas Series with X.
-        pos_label : int, float, bool or str, default=None
-            The positive label; None means ``estimator.classes_[1]``.
         response_method : str, tuple of str or None, default=None
             The estimator's methods that return scores, preferred first. None means
             "decision_function", else "predict_proba", as in scikit-learn's "roc_auc".
-        clusters : str, list of str, or array-like, shape (n_rows,), default=None
-            Columns of X by name, with each row's cluster, or the labels themselves.
-        sample_weight, n_jobs, measure : object, default=None
-            As in `from_predictions`.
-        undefined : {"skip", "ignore", "raise"} or float, default="skip"
-            As in `from_predictions`.
-        missing : {"raise", "drop", "group"}, default="raise"
-            As in `from_predictions`.
-        min_per_class : int, default=1
-            As in `from_predictions`.
+        **options : dict
+            Options of `from_predictions`, such as ``missing``. Here, ``clusters`` may also be
+            columns of X by name, and no ``pos_label`` means ``estimator.classes_[1]``.
 
         Returns
         -------
@@ -308,14 +303,33 @@ class GroupAUC:
         >>> GroupAUC.from_estimator(model, X, [0, 1, 0, 1], groups="site").average("macro")
         1.0
         """
-        undefined, missing = check_undefined(undefined), _input.check_missing(missing)
-        labels, of_clusters = labels_of_rows(groups, clusters, X, y, sample_weight)
-        y = _input.column_of(y, "y")
+        given: dict[str, Any] = dict(options)
+        weights, clusters = given.pop("sample_weight", None), given.pop("clusters", None)
+        missing, n_jobs = given.pop("missing", "raise"), given.pop("n_jobs", None)
+        labels, clusters = labels_of_rows(groups, clusters, X, y, weights)
+        y, pos_label = _input.column_of(y, "y"), given.pop("pos_label", None)
         model = _sklearn.scores_of(estimator, X, response_method, pos_label, y=y)
-        of_rows = y, model.scores, labels, sample_weight, model.positive
-        rows = _input.check_rows(*of_rows, missing=missing, warn_labels=False, clusters=of_clusters)
-        pairs = GroupPairs.of_rows(rows, n_jobs, _input.names_of(rows.labels, labels, groups))
-        return cls(pairs, undefined=undefined, min_per_class=min_per_class, measure=measure)
+        of_rows = y, model.scores, labels, weights, model.positive
+        return cls._of_rows(of_rows, groups, clusters, missing, n_jobs, given, warn=False)
+
+    @classmethod
+    def _of_rows(
+        cls,
+        of_rows: Sequence[Any],
+        groups: Any,
+        clusters: Any,
+        missing: Any,
+        n_jobs: int | None,
+        options: Mapping[str, Any],
+        *,
+        warn: bool = True,
+    ) -> GroupAUC:
+        """Return the report of rows; `groups` name the columns if the labels do not."""
+        check_undefined(options.get("undefined", "skip"))
+        missing = _input.check_missing(missing)
+        rows = _input.check_rows(*of_rows, missing=missing, warn_labels=warn, clusters=clusters)
+        pairs = GroupPairs.of_rows(rows, n_jobs, _input.names_of(rows.labels, of_rows[2], groups))
+        return cls(pairs, **options)
 
     # Single numbers ------------------------------------------------------------------
 
@@ -461,16 +475,13 @@ class GroupAUC:
         a        1.0  1.0   1.0
         b        0.5  0.0   1.0
         """
-        import pandas as pd
-
         _input.check_option("of", of, ("groups", "statistics"))
         withheld = _input.check_flag(withheld, "withheld")
         if of == "groups":
             if withheld:
                 raise ValueError("withheld=True needs of='statistics'; got of='groups'.")
             low, high = group_bounds(self._estimates)
-            columns = {"value": self._estimates.by_group, "low": low, "high": high}
-            return listed(self.counts, pd.DataFrame(columns, index=self._index()))
+            return self._table({"value": self._estimates.by_group, "low": low, "high": high})
         self._report_groups()
         table = bounds_table(self._estimates)
         return cover_withheld(table, self._of_auc("withheld=True")) if withheld else table
@@ -483,17 +494,12 @@ class GroupAUC:
         `n_positives` and `n_negatives`. Groups have the order of their labels; ordered categories
         of pandas and an Enum of polars keep theirs. The index is a MultiIndex if labels are tuples.
         """
-        import pandas as pd
-
-        table = pd.DataFrame(
-            {
-                self._estimates.measure.name: self._estimates.by_group,
-                "n_positives": self.counts.n_positives,
-                "n_negatives": self.counts.n_negatives,
-            },
-            index=self._index(),
-        )
-        return listed(self.counts, table)
+        columns = {
+            self._estimates.measure.name: self._estimates.by_group,
+            "n_positives": self.counts.n_positives,
+            "n_negatives": self.counts.n_negatives,
+        }
+        return self._table(columns)
 
     def decomposition(self) -> Decomposition:
         """Split the pooled AUC into pairs within groups and pairs across groups.
@@ -569,11 +575,9 @@ class GroupAUC:
         a      1.0       0.0       1.0             1.0
         b      1.0       1.0       0.0            -1.0
         """
-        import pandas as pd
-
         pairs = self._of_auc("bias_by_group").pairs
         pairs.check_has_scores("bias_by_group")
-        return listed(self.counts, pd.DataFrame(bias_aucs(pairs), index=self._index()))
+        return self._table(bias_aucs(pairs))
 
     def abroca(self, reference: Any = "rest") -> pd.DataFrame:
         """Return the area between each group's ROC curve and a reference curve (ABROCA [1]_).
@@ -958,6 +962,12 @@ class GroupAUC:
     def _report_groups(self) -> None:
         """Warn or raise, as `undefined` requires, if groups lack a class."""
         self._estimates.policy.report_groups(self._estimates.pairs, self._estimates.measure.title)
+
+    def _table(self, columns: Mapping[str, NDArray[Any]]) -> pd.DataFrame:
+        """Return a table of the groups, in the order of their categories."""
+        import pandas as pd
+
+        return listed(self.counts, pd.DataFrame(columns, index=self._index()))
 
     def _index(self, name: str | None = None) -> pd.Index:
         """Index of group labels, named `name` or by the columns that the labels come from."""

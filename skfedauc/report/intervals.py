@@ -17,7 +17,6 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from skfedauc import _words
 from skfedauc._kernel import number_cells
@@ -27,7 +26,7 @@ from skfedauc.inference.curves import LogitErrors
 from skfedauc.inference.differences import difference_interval
 from skfedauc.inference.measures import has_valid_averages
 from skfedauc.inference.quantiles import OverGroups, normal_quantile, variance_over_groups
-from skfedauc.inference.variances import clustered_variance
+from skfedauc.inference.variances import Floats, clustered_variance
 from skfedauc.report.estimates import GroupEstimates
 from skfedauc.report.groups import NotDefined
 from skfedauc.report.statistics import (
@@ -40,8 +39,6 @@ from skfedauc.report.statistics import (
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Floats = NDArray[np.float64]
 
 
 class Bounds(NamedTuple):
@@ -380,12 +377,12 @@ def _worst(estimates: GroupEstimates, sampling: Sampling) -> intervals.Interval:
         raise NotDefined(NO_GROUP)
     method, tails = sampling.method, (sampling.tail, sampling.tail / used.sum())
     if estimates.measure.is_auc and method != "exact":
-        # One end of each error probability suffices.
-        spread = intervals.AUCSpread.of(estimates.variances)
-        ends = [spread.limit(end, normal_quantile(tail), method) for end, tail in enumerate(tails)]
+        # One end of each tail suffices.
+        spread, defined = intervals.AUCSpread.of(estimates.variances), estimates.pairs.defined
+        ends = (spread.limit(end, normal_quantile(tail), method) for end, tail in enumerate(tails))
+        low, high = (np.where(defined, end, values)[used] for end in ends)
     else:
-        ends = [_group_limits(estimates, tail, method)[end] for end, tail in enumerate(tails)]
-    low, high = (_known(estimates, end) for end in ends)
+        low, high = (_limits_in_use(estimates, tails[end], method)[end] for end in range(2))
     return intervals.Interval(float(values[used].min()), float(low.min()), float(high.min()))
 
 
@@ -408,11 +405,8 @@ def _difference(estimates: GroupEstimates, sampling: Sampling) -> intervals.Inte
         raise NotDefined("needs two groups")
 
     def of_groups(tail: float) -> tuple[Floats, Floats]:
-        lowest, highest = estimates.extremes
-        return (
-            _known(estimates, _group_limits(lowest, tail, sampling.method).low),
-            _known(estimates, _group_limits(highest, tail, sampling.method).high),
-        )
+        lowest, highest = (_limits_in_use(end, tail, sampling.method) for end in estimates.extremes)
+        return lowest[0], highest[1]
 
     low, high = of_groups(sampling.tail / (2.0 * used.sum()))
     least = max(float(low.max() - high.min()), 0.0)
@@ -432,17 +426,18 @@ INTERVALS: dict[str, _Compute] = {
 _OF_NEW_GROUPS = {"pooled", *AVERAGES}
 
 
-def _interval_of(name: str, estimates: GroupEstimates, sampling: Sampling) -> intervals.Interval:
-    """Return a statistic's interval, for binned scores from both extremes."""
-    compute = INTERVALS[name]
-    found = compute(estimates, sampling)
-    if not estimates.pairs.is_binned:
-        return found
-    lowest = highest = found
-    if name in _MONOTONE:  # otherwise, the function considers the extremes
-        lowest, highest = (compute(end, sampling) for end in estimates.extremes)
-    note = _note_of_binned(statistic_bounds(estimates, name), lowest.note, highest.note)
-    return intervals.Interval(found.estimate, lowest.low, highest.high, note)
+def _limits_of(
+    name: str, estimates: GroupEstimates, sampling: Sampling
+) -> tuple[float, float, str]:
+    """Return a statistic's limits and their note, for binned scores from both extremes."""
+    # Without monotonicity, the function considers the extremes.
+    is_binned = estimates.pairs.is_binned
+    ends = estimates.extremes if is_binned and name in _MONOTONE else (estimates,)
+    found = [INTERVALS[name](end, sampling) for end in ends]
+    low, high, note = found[0].low, found[-1].high, found[0].note
+    if is_binned:
+        note = _note_of_binned(statistic_bounds(estimates, name), note, found[-1].note)
+    return low, high, note
 
 
 def statistic_intervals(
@@ -470,9 +465,7 @@ def statistic_intervals(
         is_new = new_groups and name in _OF_NEW_GROUPS
         low, high, note = np.nan, np.nan, ""
         try:
-            _, low, high, note = _interval_of(
-                name, quiet, Sampling(confidence_level, method, is_new)
-            )
+            low, high, note = _limits_of(name, quiet, Sampling(confidence_level, method, is_new))
         except NotDefined as error:
             note = error.reason
         value = quiet.value_of(STATISTICS[name].compute)
@@ -536,7 +529,10 @@ def pooled_clustered(estimates: GroupEstimates) -> tuple[float, float]:
     return variance, max(1.0 / float((share**2).sum()) - 1.0, 1.0)
 
 
-def _known(estimates: GroupEstimates, limit: Floats) -> Floats:
+def _limits_in_use(
+    estimates: GroupEstimates, tail: float, method: intervals.Method
+) -> tuple[Floats, Floats]:
     """Return the group limits in use; a number for an undefined value is its own limit."""
-    values, used = estimates.group_values
-    return np.where(estimates.pairs.defined, limit, values)[used]
+    (values, used), defined = estimates.group_values, estimates.pairs.defined
+    low, high, _ = _group_limits(estimates, tail, method)
+    return np.where(defined, low, values)[used], np.where(defined, high, values)[used]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,6 +46,16 @@ def check_no_two_classes(pos_label: Any, measure: Any) -> None:
             "measure= and multi_class= cannot be combined; use MulticlassGroupAUC, and "
             "GroupAUC(report[label].counts, measure=...) for each class."
         )
+
+
+class ClassOptions(TypedDict, total=False):
+    """Options of `MulticlassGroupAUC.from_predictions` that `from_estimator` passes on."""
+
+    multi_class: MultiClass
+    sample_weight: Any
+    clusters: Any
+    undefined: Undefined
+    missing: _input.Missing
 
 
 class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
@@ -201,12 +211,8 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         y: Any,
         *,
         groups: Any,
-        multi_class: MultiClass = "ovr",
         response_method: str | tuple[str, ...] | None = None,
-        sample_weight: Any = None,
-        clusters: Any = None,
-        undefined: Undefined = "skip",
-        missing: _input.Missing = "raise",
+        **options: Unpack[ClassOptions],
     ) -> MulticlassGroupAUC:
         """Make a report from a fitted estimator and data.
 
@@ -216,43 +222,25 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
             A fitted classifier of three or more classes, or a pipeline or search that ends in one.
         X, y, groups : object
             The estimator's input, true labels and groups, as in `GroupAUC.from_estimator`.
-        multi_class : {"ovr", "ovo"}, default="ovr"
-            As in `from_predictions`.
         response_method : str, tuple of str or None, default=None
             Methods of the estimator that return a score for each class, preferred first. None means
             "predict_proba", as in scikit-learn's "roc_auc_ovr".
-        sample_weight, clusters : array-like, default=None
-            As in `GroupAUC.from_estimator`.
-        undefined : {"skip", "ignore", "raise"} or float, default="skip"
-            As in `GroupAUC.from_estimator`.
-        missing : {"raise", "drop", "group"}, default="raise"
-            As in `GroupAUC.from_estimator`.
+        **options : dict
+            Options of `from_predictions`, such as ``multi_class``; the labels are the estimator's.
+            Here, ``clusters`` may also be columns of X by name.
 
         Returns
         -------
         MulticlassGroupAUC
         """
-        undefined, missing = check_undefined(undefined), _input.check_missing(missing)
-        labels, of_clusters = labels_of_rows(groups, clusters, X, y, sample_weight)
-        y = _input.column_of(y, "y")
+        labels, options["clusters"] = labels_of_rows(
+            groups, options.get("clusters"), X, y, options.get("sample_weight")
+        )
+        y, remedy = _input.column_of(y, "y"), "Use GroupAUC.from_estimator for two classes."
         classes, scores = _sklearn.class_scores_of(
-            estimator,
-            X,
-            response_method,
-            remedy="Use GroupAUC.from_estimator for two classes.",
-            y=y,
+            estimator, X, response_method, remedy=remedy, y=y
         )
-        return cls.from_predictions(
-            y,
-            scores,
-            groups=labels,
-            multi_class=multi_class,
-            labels=classes,
-            sample_weight=sample_weight,
-            undefined=undefined,
-            missing=missing,
-            clusters=of_clusters,
-        )
+        return cls.from_predictions(y, scores, groups=labels, labels=classes, **options)
 
     def __getitem__(self, key: Any) -> GroupAUC:
         return self._reports[key]

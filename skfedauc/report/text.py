@@ -251,9 +251,8 @@ def _gap(estimates: GroupEstimates, index: pd.Index) -> Iterator[str]:
         return
     test = difference_test(estimates, index, _LEVEL)
     told = [_interval(test.ci_low, test.ci_high), *_certain(estimates, "difference")]
-    start = (
-        f"difference {_number(test.difference)}{_in_parentheses(told)}, {_pvalue(test.pvalue)}: "
-    )
+    tested = f"{_in_parentheses(told)}, {pvalue_text(test.pvalue)}"
+    start = f"difference {_number(test.difference)}{tested}: "
     if test.pvalue < 1 - _LEVEL:
         aucs = dict(zip(index[used].tolist(), auc[used].tolist(), strict=True))
         yield f"{start}the groups differ, {_pair(test, aucs)}"
@@ -344,8 +343,16 @@ def _limit(value: float) -> str:
     return "0.999" if 0.9995 <= value < 1 else f"{value:.3f}"
 
 
-def _pvalue(value: float) -> str:
-    return "p < 0.0001" if value < 1e-4 else f"p = {value:.2g}"
+def pvalue_text(pvalue: float) -> str:
+    """Return ``p = 0.031``, with further digits where two would hide the side of 5 %."""
+    if pvalue < 1e-4:
+        return "p < 0.0001"
+    text = f"{pvalue:.2g}"
+    digits = 2
+    while (float(text) < 0.05) != (pvalue < 0.05) and digits < 9:
+        digits += 1
+        text = f"{pvalue:.{digits}g}"
+    return f"p = {text}"
 
 
 def _in_parentheses(parts: Sequence[str]) -> str:
