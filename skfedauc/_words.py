@@ -22,6 +22,18 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
+def pvalue_text(pvalue: float) -> str:
+    """Return ``p = 0.031``, with further digits where two would hide the side of 5 %."""
+    if pvalue < 1e-4:
+        return "p < 0.0001"
+    text = f"{pvalue:.2g}"
+    digits = 2
+    while (float(text) < 0.05) != (pvalue < 0.05) and digits < 9:
+        digits += 1
+        text = f"{pvalue:.{digits}g}"
+    return f"p = {text}"
+
+
 def enumerated(items: Sequence[str], last: str = "and") -> str:
     """Return ``a``, ``a and b``, or ``a, b and c``."""
     return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} {last} {items[-1]}"

@@ -15,7 +15,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from skops.card import Card
 
-from skfedauc import FairnessAudit, GroupAUC, ScoreCounts
+from skfedauc import FairnessAudit, GroupAUC, ScoreCounts, _words
 from skfedauc.audit import wording
 from skfedauc.audit.output import check_installed
 from skfedauc.counts import identifier_of
@@ -83,7 +83,7 @@ def test_every_number_of_the_first_screen_comes_from_the_rows(shown):
                 add(*limits.dropna().to_numpy().ravel(), found.expected)
             if found.question.is_ratio:
                 add(found.estimate)
-            known.add(wording.pvalue_text(found.pvalue).split()[-1])
+            known.add(_words.pvalue_text(found.pvalue).split()[-1])
     pooled = audit.report.confidence_intervals(of="statistics").loc["pooled"]
     assert pooled["value"] == pytest.approx(roc_auc_score(y, score))
     add(*pooled[["value", "ci_low", "ci_high"]])
@@ -135,7 +135,7 @@ def test_sentences_name_only_tested_pairs_and_their_interval():
     ends = [f"{group} {auc[group]:.3f} ({sizes[group]:,} rows)" for group in (low, high)]
     assert wording.sentence(found).startswith(
         f"AUC differs: {', '.join(ends)}, difference {size:.3f} ({limits[0]:.3f} to "
-        f"{limits[1]:.3f}), {wording.pvalue_text(found.pvalue)}."
+        f"{limits[1]:.3f}), {_words.pvalue_text(found.pvalue)}."
     )
     rest = " ".join(wording.on_groups(found))
     for group in found.groups:
@@ -153,11 +153,11 @@ def test_a_limit_above_0_is_never_printed_as_0_and_p_shows_its_side():
     assert wording.number(0.0) == wording.number(-1e-12) == "0.000"
     assert wording.number(-0.0421, "+") == "\N{MINUS SIGN}0.042"
     assert wording.number(0.9996) == "1.000"
-    assert wording.pvalue_text(0.0499) == "p = 0.0499"
-    assert wording.pvalue_text(0.04999) == "p = 0.04999"
-    assert wording.pvalue_text(0.0501) == "p = 0.05"
-    assert wording.pvalue_text(1.0) == "p = 1"
-    assert wording.pvalue_text(3e-5) == "p < 0.0001"
+    assert _words.pvalue_text(0.0499) == "p = 0.0499"
+    assert _words.pvalue_text(0.04999) == "p = 0.04999"
+    assert _words.pvalue_text(0.0501) == "p = 0.05"
+    assert _words.pvalue_text(1.0) == "p = 1"
+    assert _words.pvalue_text(3e-5) == "p < 0.0001"
 
 
 # The page ----------------------------------------------------------------------------------------

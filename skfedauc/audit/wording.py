@@ -9,7 +9,6 @@ from typing import Any
 from skfedauc import _words
 from skfedauc.audit.answers import LEVEL, Answer
 from skfedauc.audit.questions import Question
-from skfedauc.report.text import pvalue_text
 
 # Largest number of groups that a sentence names
 _MOST_NAMED = 6
@@ -97,7 +96,9 @@ def _with_rows(found: Answer, group: Any) -> str:
 
 
 def _tested(found: Answer, sign: str = "") -> str:
-    return f"{with_limits(found.question, found.shown[2:], sign)}, {pvalue_text(found.pvalue)}"
+    return (
+        f"{with_limits(found.question, found.shown[2:], sign)}, {_words.pvalue_text(found.pvalue)}"
+    )
 
 
 def _favored(found: Answer, who: str, favorable: str | None) -> str:

@@ -251,7 +251,7 @@ def _gap(estimates: GroupEstimates, index: pd.Index) -> Iterator[str]:
         return
     test = difference_test(estimates, index, _LEVEL)
     told = [_interval(test.ci_low, test.ci_high), *_certain(estimates, "difference")]
-    tested = f"{_in_parentheses(told)}, {pvalue_text(test.pvalue)}"
+    tested = f"{_in_parentheses(told)}, {_words.pvalue_text(test.pvalue)}"
     start = f"difference {_number(test.difference)}{tested}: "
     if test.pvalue < 1 - _LEVEL:
         aucs = dict(zip(index[used].tolist(), auc[used].tolist(), strict=True))
@@ -341,18 +341,6 @@ def _limit(value: float) -> str:
     if 0 < value < 5e-4:
         return f"{value:.1g}"
     return "0.999" if 0.9995 <= value < 1 else f"{value:.3f}"
-
-
-def pvalue_text(pvalue: float) -> str:
-    """Return ``p = 0.031``, with further digits where two would hide the side of 5 %."""
-    if pvalue < 1e-4:
-        return "p < 0.0001"
-    text = f"{pvalue:.2g}"
-    digits = 2
-    while (float(text) < 0.05) != (pvalue < 0.05) and digits < 9:
-        digits += 1
-        text = f"{pvalue:.{digits}g}"
-    return f"p = {text}"
 
 
 def _in_parentheses(parts: Sequence[str]) -> str:
