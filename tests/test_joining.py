@@ -129,50 +129,20 @@ def test_the_ends_do_not_tell_the_extreme_scores():
     assert len(sent) == 1
 
 
-def test_small_groups_are_joined():
+def test_small_groups_are_withheld_with_their_labels():
     rng = np.random.default_rng(3)
     groups = np.repeat([1, 2, 3, 4], [60, 8, 9, 60])
     y, scores = np.arange(groups.size) % 2 == 0, rng.random(groups.size)
     exact = counted(y, scores, groups)
-    joined = exact.reduced(rule("bins", min_count=5, small_groups="join"))
-    assert joined.groups == (1, 4, "(missing)")
-    assert joined.disclosure.withheld == Withheld()
-    assert is_between(joined.regroup(None), y, scores)
-    # The joined group has too few rows, too
-    withheld = exact.reduced(
-        rule("bins", min_count=12, small_groups="join", tell_withheld="labels")
-    )
+    withheld = exact.reduced(rule("bins", min_count=12, tell_withheld="labels"))
     assert withheld.groups == (1, 4)
     assert withheld.disclosure.withheld == Withheld(2, None, None, (2, 3), False, 23, 23)
-    by_columns = exact.regroup(lambda label: (label, "x")).reduced(
-        rule("bins", min_count=5, small_groups="join")
-    )
-    assert by_columns.groups[-1] == ("(missing)", "(missing)")
-
-
-@pytest.mark.parametrize("n_missing", [4, 60])
-@pytest.mark.parametrize("n_columns", [1, 2])
-@pytest.mark.parametrize("kind", [int, str])
-def test_small_groups_are_not_joined_with_rows_without_a_label(n_missing, n_columns, kind):
-    labels = [*map(kind, np.repeat([1, 2, 3, 4], [60, 8, 9, 60])), *[None] * n_missing]
-    groups = np.empty(len(labels), object)
-    groups[:] = labels
-    if n_columns == 2:
-        groups = np.stack([groups, groups], axis=1)
-    y, scores = np.arange(len(labels)) % 2, np.random.default_rng(21).random(len(labels))
-    exact = ScoreCounts.from_predictions(y, scores, groups=groups, missing="group")
-    arguments = {"disclosure": rule("bins", min_count=5, small_groups="join")}
-    with pytest.raises(ValueError, match=r"have a group with this label.*small_groups='withhold'"):
-        exact.reduced(**arguments)
-    label = exact.groups[-1]
-    other = kind(99) if n_columns == 1 else (kind(99), kind(99))
-    renamed = exact.regroup(lambda old: other if old == label else old).reduced(**arguments)
-    assert renamed.groups[-1] == label
-    assert (other in renamed.groups) == (n_missing == 60)
-    # No other group is small
-    large = select_groups(exact, [0, 3, 4]).reduced(**arguments)
-    assert (label in large.groups) == (n_missing == 60)
-    assert large.disclosure.withheld.n_groups == (n_missing == 4)
+    # Combined before, their rows stay
+    combined = exact.regroup(lambda label: 2 if label in (2, 3) else label)
+    joined = combined.reduced(rule("bins", min_count=5))
+    assert joined.groups == (1, 2, 4)
+    assert joined.disclosure.withheld == Withheld()
+    assert is_between(joined.regroup(None), y, scores)
 
 
 def test_what_withheld_groups_tell():
@@ -342,7 +312,7 @@ def test_bounds_need_the_numbers_of_withheld_rows():
     assert both.disclosure.withheld == Withheld(1, None, None, None, False, None, None)
     with pytest.raises(
         ValueError,
-        match=r"Reduce with Disclosure\(small_groups='join'\) or Disc",
+        match=r"Reduce with Disclosure\(tell_withheld='rows'\)",
     ):
         GroupAUC(both).bounds(withheld=True)
     with pytest.raises(ValueError, match="of='statistics'"):
@@ -487,9 +457,7 @@ def reduced(counts, disclosure=None, max_cells=None, **small):
         ({"disclosure": "exact", "min_count": 5}, "min_count needs bins of one rule or a summary"),
         ({"disclosure": "bins", "min_count": 2}, "min_count must be a whole number of at least 3"),
         ({"disclosure": "bins", "min_count": 2.5}, "min_count must be a whole number"),
-        ({"disclosure": "bins", "min_count": 5, "small_groups": "drop"}, "small_groups must be"),
         ({"disclosure": "bins", "min_count": 5, "tell_withheld": "all"}, "tell_withheld must be"),
-        ({"disclosure": "bins", "small_groups": "join"}, "small_groups='join' has no effect witho"),
         ({"disclosure": "summary", "tell_withheld": "labels"}, "tell_withheld='labels' has no"),
         ({"max_cells": 1}, "max_cells must be at least the number of groups, 2, .*; got 1"),
         ({"max_cells": 0}, "max_cells must be a whole number"),

@@ -412,7 +412,6 @@ def saved(counts):
 
 SUPPRESSED = {
     "withheld": lambda counts: counts.reduced(rule(BINS, min_count=10)),
-    "joined": lambda counts: counts.reduced(rule(BINS, min_count=10, small_groups="join")),
     "number": lambda counts: counts.reduced(rule(BINS, min_count=10, tell_withheld="number")),
     "report": lambda counts: GroupAUC(counts, min_per_class=10).counts,
 }

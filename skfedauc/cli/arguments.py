@@ -272,15 +272,10 @@ OPTIONS = {
         _option(
             "--min-count N",
             "write no number of rows of a class from 1 to N - 1, for N of 3 or more; neighboring "
-            "bins of a group and class are joined",
+            "bins of a group and class are joined, and groups with fewer rows of a class are left "
+            "out",
             type=_whole_number,
             needs="--disclosure bins or summary",
-        ),
-        _option(
-            "--small-groups withhold|join",
-            "leave groups with fewer rows of a class out (withhold, the default), or make them "
-            "the group '(missing)' (join), which is left out if it is too small as well",
-            needs="--min-count",
         ),
         _option(
             "--tell-withheld number|rows|labels",

@@ -102,8 +102,8 @@ def count(arguments: Arguments) -> Iterator[list[str]]:
     if not len(counts):
         raise CommandError(
             f"{arguments.file_name}: all groups have 1 to {arguments.min_count - 1} rows of a "
-            f"class, so --min-count {arguments.min_count} withholds all rows; pass --small-groups "
-            "join, fewer --group columns or a smaller number, or count a longer period"
+            f"class, so --min-count {arguments.min_count} withholds all rows; pass fewer "
+            "--group columns or a smaller number, or count a longer period"
         )
     warn_of_spellings(exact)
     lines = [f"{arguments.file_name}: {words_of(exact)}"]
@@ -130,7 +130,7 @@ def _rule_of(options: Arguments) -> Disclosure | None:
     """Return what the options withhold or coarsen; None without ``--disclosure``."""
     if options.disclosure is None:
         return None
-    small = ("min_count", "small_groups", "tell_withheld")
+    small = ("min_count", "tell_withheld")
     given = {name: getattr(options, name) for name in small if getattr(options, name) is not None}
     with refusals():
         bins = None if options.bins is None else _bins_of(options.bins)

@@ -16,7 +16,6 @@ Level: TypeAlias = Literal["exact", "bins", "summary"]
 _LEAST_MIN_COUNT = 3
 _CHOICES = {
     "level": ("exact", "bins", "summary"),
-    "small_groups": ("withhold", "join"),
     "tell_withheld": ("number", "rows", "labels"),
 }
 
@@ -139,12 +138,9 @@ class Disclosure:
         None means ranges that are not bins by one rule.
     min_count : int, default=None
         Smallest number of rows in a class, other than 0, that is disclosed: 3 or more, because 2
-        leaves single rows determined. Neighboring bins are joined until each count reaches it. In
-        counts, the smallest number that any part used, or 1 if it is unknown: a mark that secure
-        sums and `PrivateCounts` refuse.
-    small_groups : {"withhold", "join"}, default="withhold"
-        Groups with fewer rows in a class are left out, or joined as the group ``"(missing)"``,
-        which is withheld if it is still too small.
+        leaves single rows determined. Neighboring bins are joined until each count reaches it, and
+        groups with fewer rows in a class are left out. In counts, the smallest number that any part
+        used, or 1 if it is unknown: a mark that secure sums and `PrivateCounts` refuse.
     tell_withheld : {"number", "rows", "labels"}, default="rows"
         What is told about groups left out: how many; also their rows in each class, or an upper
         limit if the total is below ``min_count`` times the group count; or also their labels.
@@ -181,7 +177,6 @@ class Disclosure:
     level: Level = "exact"
     bins: Bins | None = None
     min_count: int | None = None
-    small_groups: Literal["withhold", "join"] = "withhold"
     tell_withheld: Literal["number", "rows", "labels"] = "rows"
     withheld: Withheld = None  # type: ignore[assignment]
 
@@ -201,12 +196,11 @@ class Disclosure:
             least = _input.check_whole_number(self.min_count, "min_count")
             object.__setattr__(self, "min_count", least)
             return
-        for name, default in (("small_groups", "withhold"), ("tell_withheld", "rows")):
-            if getattr(self, name) != default:
-                raise ValueError(
-                    f"{name}={getattr(self, name)!r} has no effect without min_count, the smallest "
-                    "number of rows that the result discloses. Pass min_count as well."
-                )
+        if self.tell_withheld != "rows":
+            raise ValueError(
+                f"tell_withheld={self.tell_withheld!r} has no effect without min_count, the "
+                "smallest number of rows that the result discloses. Pass min_count as well."
+            )
 
     def __repr__(self) -> str:
         shown = [repr(self.level)]

@@ -35,14 +35,9 @@ _MOST_EXPONENT = 200
 
 
 def reduced(state: State, rule: Disclosure) -> State:
-    """Apply a site's rule: small groups first, then the level, then small counts.
-
-    Small groups come first, because summaries of groups cannot be joined.
-    """
+    """Apply a site's rule: small groups first, then the level, then small counts."""
     least = rule.min_count
     if least is not None:
-        if rule.small_groups == "join":
-            state = _with_small_joined(state, least)
         state = _without_small(state, least, rule.tell_withheld)
     state = at_level(state, rule)
     if least is None or state.disclosure.bins is None:
@@ -160,27 +155,6 @@ def is_small(numbers: Sequence[NDArray[np.int64] | int], least: int) -> NDArray[
     """Return whether each group has a class with more than 0 and fewer than `least` rows."""
     rows = np.asarray(numbers)
     return np.asarray(((rows > 0) & (rows < least)).any(axis=0))
-
-
-def _with_small_joined(state: State, least: int) -> State:
-    small = is_small(state.concordance[:2], least)
-    if state.labels is None or not small.any():
-        return state
-    needs(state.disclosure, Need.SCORES, "small_groups='join'")
-    groups = state.labels.tolist()
-    is_pair = isinstance(groups[0], tuple)
-    joined = (_input.MISSING,) * len(groups[0]) if is_pair else _input.MISSING
-    others = {group for group, is_one in zip(groups, small, strict=True) if is_one}
-    if joined in groups and others - {joined}:
-        raise ValueError(
-            f"small_groups='join' makes small groups the group {joined!r}, and these counts have a "
-            "group with this label, of rows without a group label. Pass small_groups='withhold', "
-            "count with missing='drop', or give the group another label by .regroup(function)."
-        )
-    to = {group: joined if group in others else group for group in groups}
-    numbers, labels = _input.map_labels(groups, to, "groups")
-    result = changed(state, state.cells, numbers[state.cells.groups], labels=labels)
-    return state if is_small(result.concordance[:2], least).any() else result
 
 
 def _without_small(state: State, least: int, tell: str) -> State:

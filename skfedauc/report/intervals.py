@@ -195,7 +195,7 @@ def cover_withheld(table: pd.DataFrame, estimates: GroupEstimates) -> pd.DataFra
         raise ValueError(
             "withheld=True needs the numbers of withheld rows, or limits of these numbers, and "
             "these counts hold only the number of withheld groups. Reduce with "
-            "Disclosure(small_groups='join') or Disclosure(tell_withheld='rows')."
+            "Disclosure(tell_withheld='rows')."
         )
     if view_of(counts).is_weighted:
         raise ValueError(

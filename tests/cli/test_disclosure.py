@@ -56,7 +56,6 @@ def test_rules_of_bins(frame, counted, text, bins):
         (["--disclosure", "bins"], "column 's' must be from 0 to 1 for --bins probabilities; got"),
         (["--min-count", "5"], "--min-count needs --disclosure bins or summary; pass it as well"),
         (["--disclosure", "exact", "--min-count", "5"], "--min-count needs --disclosure bins or "),
-        ([*OPTIONS[-4:], "--small-groups", "join"], "--small-groups needs --min-count; pass it"),
         ([*OPTIONS[-4:], "--tell-withheld", "rows"], "--tell-withheld needs --min-count; pass it"),
         ([*OPTIONS[-4:], "--min-count", "2"], "--min-count must be a whole number of at least 3;"),
         ([*OPTIONS[-4:], "--min-count", "1.5"], "--min-count must be a whole number of at least"),
@@ -230,7 +229,7 @@ def uneven(frame):
 
 @pytest.mark.parametrize("tell", ["number", "rows", "labels"])
 @pytest.mark.parametrize("disclosure", ["bins", "summary"])
-def test_groups_with_few_rows_are_withheld(uneven, counted, printed_by, disclosure, tell):
+def test_groups_with_few_rows_are_withheld(uneven, counted, printed_by, tmp_path, disclosure, tell):
     options = SMALL if disclosure == "bins" else [*COLUMNS, "--disclosure", "summary"]
     options = [*options, "--min-count", "10"] if disclosure == "summary" else options
     path = counted(uneven, "p", *options, "--tell-withheld", tell)
@@ -244,18 +243,8 @@ def test_groups_with_few_rows_are_withheld(uneven, counted, printed_by, disclosu
     assert "1 group by" not in printed_by("merge", path, "-o", path.with_name("all.skfa"))
     assert ScoreCounts.load(path.with_name("all.skfa")) == counts
     assert " 2 groups withheld" in printed_by("report", path)
-
-
-def test_groups_with_few_rows_are_joined(uneven, counted, printed_by, tmp_path):
-    uneven.loc[uneven.index[40:120], "g"] = "other"
-    uneven.loc[:29, "g"] = np.where(uneven.index[:30] % 2, "a", "b")
-    path = counted(uneven, "p", *SMALL, "--small-groups", "join")
-    counts = ScoreCounts.load(path)
-    assert counts.groups == ("large", "other", "(missing)")
-    assert counts == of_rows(uneven).reduced(rule(BINS, min_count=10, small_groups="join"))
-    assert "withheld" not in printed_by("show", path)
-    command = ["count", tmp_path / "p.csv", *SMALL, "-o", path, "--small-groups", "join"]
-    assert "\nGroups that are not in the file: a; b\n" in printed_by(*command)
+    command = ["count", tmp_path / "p.csv", *options, "--tell-withheld", tell, "-o", path]
+    assert "\nGroups that are not in the file: small; tiny\n" in printed_by(*command)
 
 
 # Rows whose class is known ---------------------------------------------------------------

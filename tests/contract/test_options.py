@@ -26,7 +26,6 @@ OPTION = re.compile(r"^(\w+) : \{.*\}(?: or None)?(?:, default=\S+)?$", re.M)
 # Arguments that have an effect only together with these
 TOGETHER = {
     "class_average": {"multi_class": "ovr"},
-    "small_groups": {"min_count": 3},
     "tell_withheld": {"min_count": 3},
 }
 FUNCTIONS = list(public_functions())
