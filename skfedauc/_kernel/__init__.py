@@ -91,6 +91,12 @@ class Cells(NamedTuple):
         """Group number by cell."""
         return np.repeat(np.arange(self.starts.size - 1), np.diff(self.starts))
 
+    def take(self, chosen: NDArray[Any], starts: NDArray[np.intp]) -> Cells:
+        """Return the cells at positions, or where a mask is True, with the groups' new `starts`."""
+        columns = [column[chosen] for column in (self.scores, self.negatives, self.positives)]
+        weights = None if self.weights is None else self.weights[:, chosen]
+        return _compact((starts, *columns, weights))
+
 
 class Concordance(NamedTuple):
     """Rows and concordant pairs by group.

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc import _input
-from skfedauc._kernel import Cells, compact_counts, merge_cells, number_cells
+from skfedauc._kernel import Cells, merge_cells, number_cells
 from skfedauc._words import counted, enumerated, listed, shortened, shortened_label
 from skfedauc.counts.disclosure import Disclosure, DisclosureError, level_in_words, merged_rules
 from skfedauc.counts.files import default_names
@@ -553,13 +553,8 @@ def _without_cells(whole: State, part: State) -> State:
             ) from error
     kept = (left[0] > 0) | (left[1] > 0)
     sizes = np.bincount(ours.groups[kept], minlength=whole.n_groups)
-    cells = Cells(
-        np.append(0, np.cumsum(sizes)),
-        ours.scores[kept],
-        compact_counts(left[0][kept]),
-        compact_counts(left[1][kept]),
-        None if weights is None else weights[:, kept],
-    )
+    cells = ours._replace(negatives=left[0], positives=left[1], weights=weights)
+    cells = cells.take(kept, np.append(0, np.cumsum(sizes)))
     ranges = None if whole.ranges is None else whole.ranges[:, kept]
     return with_groups(whole._replace(content=cells, ranges=ranges), np.flatnonzero(sizes))
 

@@ -209,20 +209,14 @@ def with_groups(state: State, chosen: NDArray[np.intp]) -> State:
     labels = None if state.labels is None else _input.some_labels(state.labels, chosen)
     if isinstance(state.content, Summary):
         return state._replace(content=state.content.take(chosen), labels=labels)
-    starts, scores, negatives, positives, weights = state.content
+    starts = state.content.starts
     sizes = np.diff(starts)[chosen]
     new_starts = np.append(0, np.cumsum(sizes))
     # Offset of each group: its first cell before the selection minus its first cell after it
     cell = np.arange(new_starts[-1]) + np.repeat(starts[chosen] - new_starts[:-1], sizes)
-    cells = Cells(
-        new_starts,
-        scores[cell],
-        compact_counts(negatives[cell]),
-        compact_counts(positives[cell]),
-        None if weights is None else weights[:, cell],
-    )
     ranges = None if state.ranges is None else state.ranges[:, cell]
-    return state._replace(content=cells, labels=labels, ranges=ranges)
+    taken = state.content.take(cell, new_starts)
+    return state._replace(content=taken, labels=labels, ranges=ranges)
 
 
 def regrouped(state: State, to: Mapping[Any, Any] | Callable[[Any], Any] | None) -> State:

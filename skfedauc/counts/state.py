@@ -428,13 +428,7 @@ def _split(
     )
     kept = (both.negatives > 0) | (both.positives > 0)
     codes = np.concatenate([cells.groups] * 2)[kept]
-    both = both._replace(
-        scores=both.scores[kept],
-        negatives=both.negatives[kept],
-        positives=both.positives[kept],
-        weights=None if weights is None else weights[:, kept],
-    )
-    return add_cells(both, codes, cells.starts.size - 1)
+    return add_cells(both.take(kept, cells.starts), codes, cells.starts.size - 1)
 
 
 def changed(state: State, cells: Cells, codes: NDArray[np.intp] | None, **changes: Any) -> State:

@@ -98,13 +98,8 @@ def state_of_table(group: Any, counts: Mapping[str, Any], columns: Mapping[str, 
     kept = negatives + positives > 0
     if codes is not None and labels is not None:
         codes, labels = _input.drop_unused(codes[kept], labels)
-    cells = Cells(
-        np.zeros(0, np.int64),  # unsorted cells have no starts
-        scores[kept],
-        negatives[kept],
-        positives[kept],
-        None if weights is None else weights[:, kept],
-    )
+    no_starts = np.zeros(0, np.int64)  # cells out of order
+    cells = Cells(no_starts, scores, negatives, positives, weights).take(kept, no_starts)
     ranges = None if ranges is None else ranges[:, kept]
     rule = Disclosure("exact" if ranges is None else "bins")
     return added(cells, codes, labels=labels, ranges=ranges, group_names=names, disclosure=rule)

@@ -263,11 +263,8 @@ def _groups_of(cells: Cells, chosen: NDArray[np.bool_]) -> Cells:
     """Return some groups' cells."""
     if chosen.all():
         return cells
-    kept = chosen[cells.groups]
     starts = np.append(0, np.cumsum(np.diff(cells.starts)[chosen]))
-    weights = None if cells.weights is None else cells.weights[:, kept]
-    columns = (cells.scores[kept], cells.negatives[kept], cells.positives[kept])
-    return Cells(starts, *columns, weights)
+    return cells.take(chosen[cells.groups], starts)
 
 
 def _fit(cells: Cells) -> tuple[Floats, Floats, Floats]:
