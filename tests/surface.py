@@ -26,6 +26,7 @@ from skfedauc import (
     group_auc_scoring,
 )
 from skfedauc.audit.fairness_audit import EstimatorAndAudit, RowsAndAudit
+from skfedauc.counts import CountOptions
 from skfedauc.measures import PartialAUC
 from skfedauc.privacy import PrivateCounts
 from skfedauc.report import ClassOptions, RowOptions
@@ -268,6 +269,8 @@ def _all_functions():
 OF_ROWS = ("from_predictions", "from_estimator")
 # Typed options of other constructors
 HANDED_ON = {
+    "ScoreCounts.from_table": CountOptions,
+    "ScoreCounts.from_batches": CountOptions,
     "GroupAUC.from_estimator": RowOptions,
     "MulticlassGroupAUC.from_estimator": ClassOptions,
     "FairnessAudit.from_predictions": RowsAndAudit,

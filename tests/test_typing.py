@@ -83,6 +83,7 @@ USES = """
     cross_validate_group_auc(None, y, y, groups=site, missing="skip")  # error
     ScoreCounts.from_predictions(y, score, groups=site, missing="skip")  # error
     ScoreCounts.from_batches([], missing="skip")  # error
+    ScoreCounts.from_table([], label="ill", score="risk", mising="drop")  # error
     FairnessAudit.from_predictions(y, score, groups=site, missing="skip")  # error
     FairnessAudit.from_predictions(y, score, groups=site, primary="difference", n_jobs=1)
     FairnessAudit.from_predictions(y, score, groups=site, response_method="predict")  # error

@@ -12,6 +12,7 @@ from skfedauc.counts.multiclass import (
     check_multi_class,
 )
 from skfedauc.counts.score_counts import (
+    CountOptions,
     ScoreCounts,
     counts_of_rows,
     extremes_of,
@@ -25,6 +26,7 @@ __all__ = [
     "Bins",
     "Cells",
     "Concordance",
+    "CountOptions",
     "Disclosure",
     "DisclosureError",
     "LimitError",

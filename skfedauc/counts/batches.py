@@ -29,10 +29,11 @@ _BACKENDS = ("distributed", "ray")
 def count_batches(
     batches: Iterable[Any],
     columns: Columns,
-    pos_label: Any,
-    missing: _input.Missing,
     n_jobs: int | None,
-    disclosure: Any,
+    *,
+    pos_label: Any = None,
+    missing: _input.Missing = "raise",
+    disclosure: Any = "exact",
 ) -> State:
     """Check `ScoreCounts.from_batches`'s arguments, and count the batches.
 

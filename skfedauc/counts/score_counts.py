@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,7 +24,6 @@ from skfedauc.counts.parquet import check_bytes, read_file
 from skfedauc.counts.state import (
     Source,
     State,
-    identifier_of_sources,
     in_order,
     n_distinct,
     new_source,
@@ -36,6 +36,14 @@ if TYPE_CHECKING:
 
 # Lock for giving counts their identifier
 _IDENTIFYING = threading.Lock()
+
+
+class CountOptions(TypedDict, total=False):
+    """Options of `ScoreCounts.from_predictions` that other constructors pass on."""
+
+    pos_label: Any
+    missing: _input.Missing
+    disclosure: str | Bins | Disclosure
 
 
 class ScoreCounts(Immutable):
@@ -243,10 +251,8 @@ class ScoreCounts(Immutable):
         score: str,
         group: str | list[str] | None = None,
         weight: str | None = None,
-        pos_label: Any = None,
-        missing: _input.Missing = "raise",
         max_cells: int = 10_000_000,
-        disclosure: str | Bins | Disclosure = "exact",
+        **options: Unpack[CountOptions],
     ) -> ScoreCounts:
         """Count a table's rows, in memory, lazily or in a database.
 
@@ -265,15 +271,11 @@ class ScoreCounts(Immutable):
             Group column or columns.
         weight : str, default=None
             Sample weight column.
-        pos_label : int, float, bool or str, default=None
-            As in `from_predictions`.
-        missing : {"raise", "drop", "group"}, default="raise"
-            As in `from_predictions`.
         max_cells : int, default=10_000_000
             Most combinations of group, score and label that a query may return, at about 100 bytes
             each. There is no limit for rows in memory.
-        disclosure : {"exact", "bins", "summary"}, Bins or Disclosure, default="exact"
-            As in `from_predictions`.
+        **options : dict
+            The options ``pos_label``, ``missing`` and ``disclosure`` of `from_predictions`.
 
         Returns
         -------
@@ -295,7 +297,7 @@ class ScoreCounts(Immutable):
         ScoreCounts(no groups, 3 rows: 2 positives and 1 negative, 2 distinct scores)
         """
         columns = Columns(label, score, group, weight)
-        return cls._of(count_table(table, columns, pos_label, missing, max_cells, disclosure))
+        return cls._of(count_table(table, columns, max_cells, **options))
 
     @classmethod
     def from_batches(
@@ -306,10 +308,8 @@ class ScoreCounts(Immutable):
         score: str | None = None,
         group: str | list[str] | None = None,
         weight: str | None = None,
-        pos_label: Any = None,
-        missing: _input.Missing = "raise",
         n_jobs: int | None = None,
-        disclosure: str | Bins | Disclosure = "exact",
+        **options: Unpack[CountOptions],
     ) -> ScoreCounts:
         """Count rows in batches, for data that do not fit in memory.
 
@@ -330,16 +330,13 @@ class ScoreCounts(Immutable):
             As in `from_table`.
         weight : str, default=None
             As in `from_table`.
-        pos_label : int, float, bool or str, default=None
-            As in `from_predictions`.
-        missing : {"raise", "drop", "group"}, default="raise"
-            As in `from_predictions`.
         n_jobs : int, default=None
             Workers. None means 1 unless in a `joblib.parallel_config` context; -1 means
             all processors. ``joblib.parallel_config("threading")`` sends no batches to processes.
-        disclosure : {"exact", "bins", "summary"}, Bins or Disclosure, default="exact"
-            As in `from_predictions`. Workers count by bins, so that no scores leave them; a summary
-            and `min_count` are applied to the sum.
+        **options : dict
+            The options ``pos_label``, ``missing`` and ``disclosure`` of `from_predictions`. Workers
+            count by bins, so that no scores leave them; a summary and ``min_count`` are applied to
+            the sum.
 
         Returns
         -------
@@ -372,8 +369,7 @@ class ScoreCounts(Immutable):
         from skfedauc.counts.batches import count_batches
 
         columns = Columns(label, score, group, weight)
-        state = count_batches(batches, columns, pos_label, missing, n_jobs, disclosure)
-        return cls._of(state)
+        return cls._of(count_batches(batches, columns, n_jobs, **options))
 
     # Provenance and merging ------------------------------------------------------------
 
@@ -1170,7 +1166,8 @@ def identified_sources(counts: ScoreCounts) -> tuple[Source, ...]:
 
 def identifier_of(counts: ScoreCounts) -> str:
     """Return the counts' random identifier, which discloses nothing, and which `save` keeps."""
-    return identifier_of_sources(identified_sources(counts))
+    found = sorted(source.identifier for source in identified_sources(counts))
+    return found[0] if len(found) == 1 else hashlib.sha256("".join(found).encode()).hexdigest()[:32]
 
 
 def sums_among_all(counts: ScoreCounts) -> PlacementSums:

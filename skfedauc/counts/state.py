@@ -10,7 +10,7 @@ import hmac
 import math
 import re
 import secrets
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -139,12 +139,6 @@ def in_order(sources: Iterable[Source]) -> tuple[Source, ...]:
     for source in sorted(sources, key=lambda s: (*(text or "" for text in s[:3]), s[4], s[3])):
         found.setdefault(source.identifier, source)
     return tuple(found.values())
-
-
-def identifier_of_sources(sources: Sequence[Source]) -> str:
-    """Return an identifier for counts with these sources, which discloses nothing."""
-    found = sorted(source.identifier for source in sources)
-    return found[0] if len(found) == 1 else hashlib.sha256("".join(found).encode()).hexdigest()[:32]
 
 
 def wrong_sources(sources: tuple[Source, ...]) -> str | None:

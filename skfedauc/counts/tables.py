@@ -284,10 +284,11 @@ def frame_of(table: Any, columns: Columns) -> nw.DataFrame[Any] | nw.LazyFrame[A
 def count_table(
     table: Any,
     columns: Columns,
-    pos_label: Any,
-    missing: _input.Missing,
     max_cells: int,
-    disclosure: Any,
+    *,
+    pos_label: Any = None,
+    missing: _input.Missing = "raise",
+    disclosure: Any = "exact",
 ) -> State:
     """Count a table's rows, with the arguments of `ScoreCounts.from_table`."""
     import narwhals.stable.v2 as nw
