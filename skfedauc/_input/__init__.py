@@ -6,7 +6,6 @@ Error messages name the argument, the value received and the remedy.
 from skfedauc._input.arrays import (
     check_counts,
     check_flag,
-    check_floats,
     check_length,
     check_n_jobs,
     check_number,
@@ -21,7 +20,6 @@ from skfedauc._input.arrays import (
     count_missing,
     from_array_api,
     is_called_by,
-    is_number,
     kind_in_words,
     object_array,
     unwrapped,

@@ -226,8 +226,11 @@ def encode_column(column: Any, name: str) -> tuple[NDArray[np.intp], Labels]:
         if column.dtype == object or getattr(column.dtype, "storage", "") == "python":
             return encode_array(column.to_numpy(object), name)
         if column.dtype == "category":
-            labels = np.asarray(column.cat.categories, object)
-            return _encode_dictionary(np.asarray(column.cat.codes, np.intp), labels, name)
+            codes, labels = np.asarray(column.cat.codes), np.asarray(column.cat.categories, object)
+            has_label = codes >= 0
+            codes, labels = drop_unused(codes[has_label].astype(np.intp), labels)
+            numbers, labels = encode_array(labels, name)
+            return of_all_rows(has_label, numbers[codes], labels)
     series = nw.from_native(column, series_only=True)
     if series.dtype.is_nested():
         raise nested(f"a column of {series.dtype}", name)
@@ -247,16 +250,6 @@ def encode_column(column: Any, name: str) -> tuple[NDArray[np.intp], Labels]:
     if getattr(series.dtype, "time_zone", None) is not None:
         return encode_array(object_array(series.to_list()), name)
     return encode_array(series.to_numpy(), name)
-
-
-def _encode_dictionary(
-    codes: NDArray[np.intp], labels: Labels, name: str
-) -> tuple[NDArray[np.intp], Labels]:
-    """Return numbers and sorted labels from label codes, and drop labels without rows."""
-    has_label = codes >= 0
-    codes, labels = drop_unused(codes[has_label], labels)
-    numbers, labels = encode_array(labels, name)
-    return of_all_rows(has_label, numbers[codes], labels)
 
 
 def _in_pandas(column: Any) -> Any:
@@ -348,10 +341,8 @@ def _group_columns(groups: Any, name: str) -> list[Any]:
     """Convert the group labels that users pass to columns: numpy arrays or native series."""
     groups = from_array_api(unwrapped(groups))
     if isinstance(groups, np.ndarray):
-        if isinstance(groups, np.ma.MaskedArray):
-            raise TypeError(f"{name} is a masked array; drop the masked rows and pass .data.")
         if groups.ndim == 2 and groups.shape[1] > 0:
-            return [groups[:, i] for i in range(groups.shape[1])]
+            return [column_of(groups[:, i], name) for i in range(groups.shape[1])]
         return [column_of(groups, name)]
     if isinstance(groups, list | tuple):
         if groups and all(isinstance(row, tuple | list) for row in groups):
@@ -418,20 +409,19 @@ def _encode_all(
     elif any(has_gaps):
         has_label = np.all([codes >= 0 for codes, _ in encoded], axis=0)
         if missing == "raise":
-            n_missing = number_of_rows(~has_label, n_rows)
-            _refuse_missing(n_missing, total_of_rows(has_label.size, n_rows), name)
+            mend = "drop these rows, or give them a label of their own such as 'missing'"
+            if name == "groups":
+                mend = "pass missing='drop', or missing='group' for a label of their own, "
+                mend += repr(MISSING)
+            raise ValueError(
+                f"{name} has {number_of_rows(~has_label, n_rows)} missing labels of "
+                f"{total_of_rows(has_label.size, n_rows)}; {mend}."
+            )
         codes = np.full(has_label.size, -1, np.intp)
         kept = [drop_unused(numbers[has_label], labels) for numbers, labels in encoded]
         codes[has_label], labels = _combined(kept)
         return codes, labels
     return _combined(encoded)
-
-
-def _refuse_missing(n_missing: int, n_rows: int, name: str) -> None:
-    mend = "drop these rows, or give them a label of their own such as 'missing'"
-    if name == "groups":
-        mend = f"pass missing='drop', or missing='group' for a label of their own, {MISSING!r}"
-    raise ValueError(f"{name} has {n_missing} missing labels of {n_rows}; {mend}.")
 
 
 def _combined(

@@ -487,8 +487,6 @@ def check_labels(
     if pos_label is None and y.dtype.kind in "iu" and int(np.bitwise_or.reduce(y)) in (0, 1):
         positive = y.astype(np.bool_)
         return positive, Classes.of(_distinct_bits(positive), None)
-    if y.dtype.kind == "f" and np.isnan(y).any():
-        refuse_missing_labels(y, n_rows, name)
     classes, given = classes_of(y, n_rows, name), pos_label
     if len(classes) > 2:
         shown = all_shortened(classes[:4])

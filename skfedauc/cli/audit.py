@@ -23,7 +23,7 @@ from skfedauc.cli.arguments import Arguments
 from skfedauc.cli.counts import columns_of, read_counts, warn_of_spellings, words_of
 from skfedauc.cli.rows import counts_of, read_columns, rows_of
 from skfedauc.cli.terminal import CommandError, OutputError, ToleranceError, refusals
-from skfedauc.counts import ScoreCounts
+from skfedauc.counts import ScoreCounts, view_of
 from skfedauc.report import estimates_of, first_lines_of
 
 # Largest number of tolerances in a message
@@ -68,7 +68,7 @@ def report(arguments: Arguments) -> Iterator[list[str]]:
     facts = {
         "file": arguments.file,
         "sources": [source.to_dict() for source in counts.sources],
-        "weighted": ", weighted" in repr(counts),
+        "weighted": view_of(counts).is_weighted,
         "clusters": clusters,
         "disclosure": disclosure.level,
         "bins": None if disclosure.bins is None else disclosure.bins.to_dict(),

@@ -16,6 +16,7 @@ from skfedauc.cli.arguments import Arguments
 from skfedauc.cli.rows import check_file, counts_of, read_columns, rows_of
 from skfedauc.cli.terminal import CommandError, in_words, print_message, refusals
 from skfedauc.counts import Bins, Disclosure, MergeError, ScoreCounts, view_of
+from skfedauc.counts.files import default_names
 from skfedauc.counts.parquet import OtherFileError, pyarrow_parquet
 from skfedauc.counts.score_counts import merge_named
 
@@ -44,10 +45,8 @@ def words_of(counts: ScoreCounts) -> str:
 
 def columns_of(counts: ScoreCounts) -> tuple[str, ...]:
     """Return the group column names, by default "group", or "group_1" and so on."""
-    if counts.group_names or not counts.groups:
-        return counts.group_names or ("group",)
-    n_columns = len(counts.groups[0]) if isinstance(counts.groups[0], tuple) else 1
-    return ("group",) if n_columns == 1 else tuple(f"group_{i + 1}" for i in range(n_columns))
+    first = counts.groups[0] if counts.groups else None
+    return counts.group_names or default_names(len(first) if isinstance(first, tuple) else 1)
 
 
 def _listed(texts: Iterable[str], between: str = "; ") -> str:

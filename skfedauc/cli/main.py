@@ -31,25 +31,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     with warnings.catch_warnings():
         warnings.showwarning = _show_warning
         warnings.simplefilter("default", UserWarning)
-        return _exit_code(argv)
-
-
-def _exit_code(argv: Sequence[str] | None) -> int:
-    try:
-        _run(parse(argv))
-    except CommandError as error:
-        print_message("error", error)
-        return error.exit_code
-    except MemoryError:
-        print_message(
-            "error",
-            "there is not enough memory; count the rows in parts, with ScoreCounts.from_batches "
-            "in Python",
-        )
-        return 4
-    except BrokenPipeError:
-        return 141
-    return 0
+        try:
+            _run(parse(argv))
+        except CommandError as error:
+            print_message("error", error)
+            return error.exit_code
+        except MemoryError:
+            print_message(
+                "error",
+                "there is not enough memory; count the rows in parts, with "
+                "ScoreCounts.from_batches in Python",
+            )
+            return 4
+        except BrokenPipeError:
+            return 141
+        return 0
 
 
 def _run(arguments: Arguments | None) -> None:
