@@ -211,10 +211,39 @@ def test_a_group_that_has_the_name_already():
     assert text.groups == ("b", "(missing)")
 
 
+GAPS = rows_of([1, 2, 10], LACKING)
+FRAME = pd.DataFrame({"x": SCORE})
+MODEL = LogisticRegression().fit(FRAME, LABEL)
+# What tells how many rows or groups an object has, by its class
+SIZES = {
+    ScoreCounts: lambda made: made.n_missing,
+    GroupAUC: lambda made: made.counts.n_missing,
+    FairnessAudit: lambda made: made.report.counts.n_missing,
+    GroupAUCDisplay: lambda made: len(made.groups),
+}
+
+
+def entry_of(owner, way, *rows):
+    """Return a function that calls a class method, and returns the size of what it makes."""
+
+    def entry(groups, missing):
+        options = {"groups": groups, "missing": missing}
+        if owner is GroupAUCDisplay:
+            options["ax"] = pytest.importorskip("matplotlib.figure").Figure().subplots()
+        return SIZES[owner](getattr(owner, way)(*rows, **options))
+
+    return entry
+
+
 ENTRIES = {
-    "counts": lambda groups, missing: (
-        ScoreCounts.from_predictions(LABEL, SCORE, groups=groups, missing=missing).n_missing
-    ),
+    **{
+        f"{owner.__name__} of predictions": entry_of(owner, "from_predictions", LABEL, SCORE)
+        for owner in SIZES
+    },
+    **{
+        f"{owner.__name__} of an estimator": entry_of(owner, "from_estimator", MODEL, FRAME, LABEL)
+        for owner in (GroupAUC, FairnessAudit, GroupAUCDisplay)
+    },
     "batches": lambda groups, missing: (
         ScoreCounts.from_batches(
             [pd.DataFrame({"y": LABEL, "s": SCORE, "g": groups})],
@@ -230,48 +259,9 @@ ENTRIES = {
     "comparison": lambda groups, missing: len(
         compare_models(LABEL, MODELS, groups=groups, missing=missing).by_group
     ),
-    "audit": lambda groups, missing: (
-        FairnessAudit.from_predictions(
-            LABEL, SCORE, groups=groups, missing=missing
-        ).report.counts.n_missing
-    ),
-    "display": lambda groups, missing: len(
-        GroupAUCDisplay.from_predictions(
-            LABEL,
-            SCORE,
-            groups=groups,
-            missing=missing,
-            ax=pytest.importorskip("matplotlib.figure").Figure().subplots(),
-        ).groups
-    ),
-}
-GAPS = rows_of([1, 2, 10], LACKING)
-MODEL = LogisticRegression().fit(SCORE[:, None], LABEL)
-FRAME = pd.DataFrame({"x": SCORE})
-ENTRIES |= {
-    "report of an estimator": lambda groups, missing: (
-        GroupAUC.from_estimator(
-            MODEL, SCORE[:, None], LABEL, groups=groups, missing=missing
-        ).counts.n_missing
-    ),
-    "audit of an estimator": lambda groups, missing: (
-        FairnessAudit.from_estimator(
-            MODEL, SCORE[:, None], LABEL, groups=groups, missing=missing
-        ).report.counts.n_missing
-    ),
-    "display of an estimator": lambda groups, missing: len(
-        GroupAUCDisplay.from_estimator(
-            MODEL,
-            SCORE[:, None],
-            LABEL,
-            groups=groups,
-            missing=missing,
-            ax=pytest.importorskip("matplotlib.figure").Figure().subplots(),
-        ).groups
-    ),
     "folds": lambda groups, missing: (
         cross_validate_group_auc(
-            MODEL, SCORE[:, None], LABEL, groups=groups, missing=missing, cv=3
+            MODEL, FRAME, LABEL, groups=groups, missing=missing, cv=3
         ).over_folds.counts.n_missing
     ),
     "splitter": lambda groups, missing: len(
@@ -279,7 +269,7 @@ ENTRIES |= {
     ),
     "scorer": lambda groups, missing: make_group_auc_scorer(
         "worst", groups=pd.Series(groups), missing=missing
-    )(LogisticRegression().fit(FRAME, LABEL), FRAME, LABEL),
+    )(MODEL, FRAME, LABEL),
 }
 
 
