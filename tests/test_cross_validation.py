@@ -56,39 +56,26 @@ def data():
 # Expected results ----------------------------------------------------------------------------
 
 
-def plain_loop(model, X, y, splits, **fit_params):
+def plain_loop(model, X, y, splits):
     """Return the test rows of each fold and their scores."""
     folds = []
     for train, test in splits:
-        cut = {name: np.asarray(values)[train] for name, values in fit_params.items()}
-        fitted = clone(model).fit(rows_of(X, train), y[train], **cut)
-        X_test = rows_of(X, test)
-        if hasattr(fitted, "decision_function"):
-            folds.append((test, fitted.decision_function(X_test)))
-        else:
-            folds.append((test, fitted.predict_proba(X_test)[:, 1]))
+        fitted = clone(model).fit(X[train], y[train])
+        folds.append((test, fitted.decision_function(X[test])))
     return folds
 
 
-def rows_of(X, rows):
-    return X.iloc[rows] if isinstance(X, pd.DataFrame) else X[rows]
-
-
-def cases_of(folds, y, groups, weights=None):
+def cases_of(folds, y, groups):
     """Return the rows of each fold as an oracle case."""
-    return [
-        Case(y[test], score, [groups[i] for i in test], None if weights is None else weights[test])
-        for test, score in folds
-    ]
+    return [Case(y[test], score, [groups[i] for i in test], None) for test, score in folds]
 
 
 def together(cases):
-    weighted = cases[0].weights is not None
     return Case(
         np.concatenate([case.y for case in cases]),
         np.concatenate([case.scores for case in cases]),
         [label for case in cases for label in case.groups],
-        np.concatenate([case.weights for case in cases]) if weighted else None,
+        None,
     )
 
 

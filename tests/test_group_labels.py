@@ -176,28 +176,32 @@ def test_whole_floats_are_integers(flavour):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("missing", ["drop", "group"])
-def test_states_merge_wherever_labels_are_missing(kind, missing):
-    """Parts have all labels, no labels, or some labels."""
+@pytest.mark.parametrize("weighted", [False, True])
+def test_states_merge_wherever_labels_are_missing(kind, missing, weighted):
+    """Parts have all labels, no labels, or some labels; rows without weight are not counted."""
     column = rows_of(KINDS[kind], LACKING)
-    whole = ScoreCounts.from_predictions(LABEL, SCORE, groups=column, missing=missing)
-    order = np.argsort(LACKING, kind="stable")
+    weight = np.arange(N) // 12 % 3 if weighted else np.ones(N)
+
+    def count(rows):
+        given = {"sample_weight": weight[rows]} if weighted else {}
+        return ScoreCounts.from_predictions(
+            LABEL[rows], SCORE[rows], groups=column[rows], missing=missing, **given
+        )
+
+    whole, order = count(slice(None)), np.argsort(LACKING, kind="stable")
+    n_missing = (LACKING & (weight > 0)).sum() if missing == "drop" else 0
     for cuts in ([200], [100, 225], [220], [50, 51, 219, 221]):
-        parts = [
-            ScoreCounts.from_predictions(
-                LABEL[rows], SCORE[rows], groups=column[rows], missing=missing
-            )
-            for rows in np.split(order, cuts)
-        ]
-        for some in (parts, parts[::-1]):
-            merged = ScoreCounts.merge(some)
-            assert merged == whole == pickle.loads(pickle.dumps(merged))
-            assert merged.n_missing == pickle.loads(pickle.dumps(merged)).n_missing
-            assert merged.n_missing == (20 if missing == "drop" else 0)
+        parts = [count(rows) for rows in np.split(order, cuts)]
+        for merged in (ScoreCounts.merge(parts), ScoreCounts.merge(parts[::-1]), sum(parts)):
+            restored = pickle.loads(pickle.dumps(merged))
+            assert merged == whole == restored
+            assert merged.n_missing == restored.n_missing == n_missing
             assert merged.groups == whole.groups
-        batches = [(LABEL[rows], SCORE[rows], column[rows]) for rows in np.split(order, cuts)]
+        columns = (LABEL, SCORE, column, weight)[: 4 if weighted else 3]
+        batches = [[values[rows] for values in columns] for rows in np.split(order, cuts)]
         counted = ScoreCounts.from_batches(batches, missing=missing)
         assert counted == whole
-        assert counted.n_missing == whole.n_missing
+        assert counted.n_missing == n_missing
 
 
 def test_a_group_that_has_the_name_already():
@@ -211,10 +215,39 @@ def test_a_group_that_has_the_name_already():
     assert text.groups == ("b", "(missing)")
 
 
+GAPS = rows_of([1, 2, 10], LACKING)
+FRAME = pd.DataFrame({"x": SCORE})
+MODEL = LogisticRegression().fit(FRAME, LABEL)
+# What tells how many rows or groups an object has, by its class
+SIZES = {
+    ScoreCounts: lambda made: made.n_missing,
+    GroupAUC: lambda made: made.counts.n_missing,
+    FairnessAudit: lambda made: made.report.counts.n_missing,
+    GroupAUCDisplay: lambda made: len(made.groups),
+}
+
+
+def entry_of(owner, way, *rows):
+    """Return a function that calls a class method, and returns the size of what it makes."""
+
+    def entry(groups, missing):
+        options = {"groups": groups, "missing": missing}
+        if owner is GroupAUCDisplay:
+            options["ax"] = pytest.importorskip("matplotlib.figure").Figure().subplots()
+        return SIZES[owner](getattr(owner, way)(*rows, **options))
+
+    return entry
+
+
 ENTRIES = {
-    "counts": lambda groups, missing: (
-        ScoreCounts.from_predictions(LABEL, SCORE, groups=groups, missing=missing).n_missing
-    ),
+    **{
+        f"{owner.__name__} of predictions": entry_of(owner, "from_predictions", LABEL, SCORE)
+        for owner in SIZES
+    },
+    **{
+        f"{owner.__name__} of an estimator": entry_of(owner, "from_estimator", MODEL, FRAME, LABEL)
+        for owner in (GroupAUC, FairnessAudit, GroupAUCDisplay)
+    },
     "batches": lambda groups, missing: (
         ScoreCounts.from_batches(
             [pd.DataFrame({"y": LABEL, "s": SCORE, "g": groups})],
@@ -230,48 +263,9 @@ ENTRIES = {
     "comparison": lambda groups, missing: len(
         compare_models(LABEL, MODELS, groups=groups, missing=missing).by_group
     ),
-    "audit": lambda groups, missing: (
-        FairnessAudit.from_predictions(
-            LABEL, SCORE, groups=groups, missing=missing
-        ).report.counts.n_missing
-    ),
-    "display": lambda groups, missing: len(
-        GroupAUCDisplay.from_predictions(
-            LABEL,
-            SCORE,
-            groups=groups,
-            missing=missing,
-            ax=pytest.importorskip("matplotlib.figure").Figure().subplots(),
-        ).groups
-    ),
-}
-GAPS = rows_of([1, 2, 10], LACKING)
-MODEL = LogisticRegression().fit(SCORE[:, None], LABEL)
-FRAME = pd.DataFrame({"x": SCORE})
-ENTRIES |= {
-    "report of an estimator": lambda groups, missing: (
-        GroupAUC.from_estimator(
-            MODEL, SCORE[:, None], LABEL, groups=groups, missing=missing
-        ).counts.n_missing
-    ),
-    "audit of an estimator": lambda groups, missing: (
-        FairnessAudit.from_estimator(
-            MODEL, SCORE[:, None], LABEL, groups=groups, missing=missing
-        ).report.counts.n_missing
-    ),
-    "display of an estimator": lambda groups, missing: len(
-        GroupAUCDisplay.from_estimator(
-            MODEL,
-            SCORE[:, None],
-            LABEL,
-            groups=groups,
-            missing=missing,
-            ax=pytest.importorskip("matplotlib.figure").Figure().subplots(),
-        ).groups
-    ),
     "folds": lambda groups, missing: (
         cross_validate_group_auc(
-            MODEL, SCORE[:, None], LABEL, groups=groups, missing=missing, cv=3
+            MODEL, FRAME, LABEL, groups=groups, missing=missing, cv=3
         ).over_folds.counts.n_missing
     ),
     "splitter": lambda groups, missing: len(
@@ -279,7 +273,7 @@ ENTRIES |= {
     ),
     "scorer": lambda groups, missing: make_group_auc_scorer(
         "worst", groups=pd.Series(groups), missing=missing
-    )(LogisticRegression().fit(FRAME, LABEL), FRAME, LABEL),
+    )(MODEL, FRAME, LABEL),
 }
 
 
@@ -339,37 +333,6 @@ def test_folds_hold_rows_without_a_label_and_scores_do_not():
     n_missing = [fold.counts.n_missing for fold in result.folds]
     assert n_missing == [LACKING[test].sum() for test in tests]
     assert result.over_folds.counts.n_missing == result.within_folds.counts.n_missing == 20
-
-
-def test_random_parts_with_gaps_merge_as_the_whole():
-    rng = np.random.default_rng(3)
-    for kind, missing in itertools.product(("int", "str", "period"), ("drop", "group")):
-        labels = KINDS[kind]
-        column = np.empty(300, object)
-        column[:] = [[*labels, None][i] for i in rng.integers(0, 4, 300)]
-        y, s, w = rng.integers(0, 2, 300), rng.integers(0, 9, 300) / 8, rng.integers(0, 3, 300)
-        whole = ScoreCounts.from_predictions(y, s, groups=column, sample_weight=w, missing=missing)
-        part = rng.integers(0, 12, 300)
-        parts = [
-            ScoreCounts.from_predictions(
-                y[part == p],
-                s[part == p],
-                groups=column[part == p],
-                sample_weight=w[part == p],
-                missing=missing,
-            )
-            for p in range(12)
-        ]
-        while len(parts) > 1:
-            i, j = sorted(rng.choice(len(parts), 2, replace=False))
-            parts[i] = parts[i] + parts.pop(j)
-        assert parts[0] == whole
-        assert parts[0].n_missing == whole.n_missing
-        assert whole.n_missing == (
-            sum(label is None and weight > 0 for label, weight in zip(column, w, strict=True))
-            if missing == "drop"
-            else 0
-        )
 
 
 # Text that is not valid Unicode ----------------------------------------------------------------

@@ -25,6 +25,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
+from test_inference import GROUPS, S1, S2, Y
+from test_inference import WEIGHTS as OTHER_WEIGHTS
 
 from skfedauc import GroupAUC, ScoreCounts
 from skfedauc.inference.intervals import THESE_GROUPS, Interval
@@ -34,21 +36,6 @@ from skfedauc.report import NotDefined, Statistic, null_difference_of
 from skfedauc.report.intervals import INTERVALS
 
 CHUNKS = [range(k, k + 12) for k in range(0, 24, 12)]
-
-# Twenty rows with reference values of other software
-ARRAY_A = {
-    "y_true": [0] * 11 + [1] * 9,
-    "y_score": [
-        *(0.1, 0.2, 0.2, 0.3, 0.35, 0.4, 0.4, 0.5, 0.55, 0.6, 0.7),
-        *(0.3, 0.45, 0.5, 0.6, 0.65, 0.7, 0.8, 0.85, 0.9),
-    ],
-    "groups": [*"aaaabbbbccc", *"aaabbbccc"],
-}
-ARRAY_A_SECOND = [
-    *(0.3, 0.1, 0.25, 0.5, 0.2, 0.45, 0.6, 0.35, 0.7, 0.4, 0.65),
-    *(0.55, 0.35, 0.5, 0.4, 0.75, 0.6, 0.8, 0.45, 0.95),
-]
-ARRAY_A_WEIGHTS = [1, 2, 1, 3, 1, 2, 2, 1, 1, 3, 1, 2, 1, 1, 2, 3, 1, 1, 2, 1]
 
 # Groups "c" and "d" lack a class and have 3 of 8 rows.
 ONE_CLASS = {
@@ -92,6 +79,13 @@ def test_every_statistic_equals_brute_force(seeds, weights):
             truth.n_undefined,
         )
         np.testing.assert_allclose(got.cross_matrix, truth.matrix, rtol=0, atol=1e-12)
+        parts = got.decomposition()
+        assert same_number(parts.share_within, truth.share_within)
+        assert same_number(parts.within, truth.statistics["within"])
+        assert same_number(parts.cross, truth.statistics["cross"])
+        within, cross, share = np.nan_to_num(parts)
+        if not np.isnan(got.pooled):
+            assert abs(got.pooled - share * within - (1 - share) * cross) <= 1e-12
 
 
 @pytest.mark.parametrize("stand_in", [0.0, 0.5, 1])
@@ -108,40 +102,6 @@ def test_a_number_stands_in_for_undefined_groups(stand_in, weights):
                     name,
                 )
         assert got._estimates.pairs.n_undefined == truth.n_undefined
-
-
-@pytest.mark.parametrize("weights", WEIGHTS)
-@pytest.mark.parametrize("seeds", CHUNKS, ids=str)
-def test_pooled_and_group_aucs_equal_scikit_learn(seeds, weights):
-    for seed in seeds:
-        case = random_case(seed, weights=weights, most_groups=9 if seed % 12 else 50)
-        if weights != "unit":
-            case = case.take(case.weights > 0)
-        got = report_of(case)
-        if len(set(case.y.tolist())) == 2:
-            expected = roc_auc_score(case.y, case.scores, sample_weight=case.weights)
-            assert same_number(got.pooled, expected), seed
-        labels = [plain_label(g) for g in got.counts.groups]
-        for label, auc in zip(labels, got.by_group["auc"], strict=True):
-            rows = case.take([group == label for group in case.groups])
-            if len(set(rows.y.tolist())) == 2:
-                expected = roc_auc_score(rows.y, rows.scores, sample_weight=rows.weights)
-                assert same_number(auc, expected), (seed, label)
-
-
-@pytest.mark.parametrize("weights", WEIGHTS)
-@pytest.mark.parametrize("seeds", CHUNKS, ids=str)
-def test_pooled_is_made_of_within_and_cross(seeds, weights):
-    for seed in seeds:
-        case = random_case(seed, weights=weights)
-        got, truth = report_of(case), all_pairs(case)
-        parts = got.decomposition()
-        assert same_number(parts.share_within, truth.share_within)
-        assert same_number(parts.within, truth.statistics["within"])
-        assert same_number(parts.cross, truth.statistics["cross"])
-        within, cross, share = np.nan_to_num(parts)
-        if not np.isnan(got.pooled):
-            assert abs(got.pooled - share * within - (1 - share) * cross) <= 1e-12
 
 
 @pytest.mark.parametrize("alike", ["negatives", "positives", "both"])
@@ -170,25 +130,16 @@ def test_averages_that_equal_pooled(alike):
     assert (np.median(differences) > 0.01) == (alike != "both")
 
 
-def test_transposed_scores_turn_every_auc_around():
-    for seed in range(20):
-        case = random_case(seed, weights="unit")
-        got, turned = report_of(case), report_of(case._replace(scores=-case.scores))
-        np.testing.assert_allclose(turned.cross_matrix, 1 - got.cross_matrix, rtol=0, atol=1e-12)
-        assert same_number(turned.pooled, 1 - got.pooled)
-
-
 def test_values_of_other_software():
-    pooled, second = 0.818181818181818, 0.742424242424242
-    got = GroupAUC.from_predictions(**ARRAY_A)
-    assert got.pooled == pytest.approx(pooled, abs=1e-12)
+    got = GroupAUC.from_predictions(Y, S1, groups=GROUPS)
+    assert got.pooled == pytest.approx(0.818181818181818, abs=1e-12)
     assert got.by_group["auc"].to_dict() == pytest.approx(
         {"a": 0.958333333333333, "b": 1.0, "c": 1.0}, abs=1e-12
     )
-    weighted = GroupAUC.from_predictions(**ARRAY_A, sample_weight=ARRAY_A_WEIGHTS)
+    weighted = GroupAUC.from_predictions(Y, S1, groups=GROUPS, sample_weight=OTHER_WEIGHTS)
     assert weighted.pooled == pytest.approx(0.8214285714285714, abs=1e-12)
-    other = GroupAUC.from_predictions(**{**ARRAY_A, "y_score": ARRAY_A_SECOND})
-    assert other.pooled == pytest.approx(second, abs=1e-12)
+    other = GroupAUC.from_predictions(Y, S2, groups=GROUPS)
+    assert other.pooled == pytest.approx(0.742424242424242, abs=1e-12)
     ten = ScoreCounts.from_predictions(
         [0, 0, 1, 1, 0, 1, 0, 1, 1, 0], [0.1, 0.4, 0.35, 0.8, 0.2, 0.7, 0.6, 0.9, 0.55, 0.3]
     )
@@ -334,20 +285,15 @@ def test_a_gap_of_one_group_is_nan_never_zero(gap):
     assert np.isnan(GroupAUC(got.counts, undefined="ignore").statistic(gap))
 
 
-def test_cross_of_one_group_is_nan():
-    got = GroupAUC.from_predictions([0, 1], [0.2, 0.6], groups=["a", "a"])
-    assert np.isnan(got.decomposition().cross)
-    assert got.decomposition().share_within == 1.0
-    with pytest.warns(UndefinedMetricWarning, match="cross AUC needs a pair"):
-        assert np.isnan(got.statistic("cross"))
-
-
 @pytest.mark.parametrize("weights", [None, [0.3, 0.1, 0.7]])
-def test_weight_in_one_group_is_no_cross_pair(weights):
+def test_cross_of_one_group_is_nan(weights):
     got = GroupAUC.from_predictions(
         [0, 1, 1], [0.2, 0.6, 0.1], groups=["a"] * 3, sample_weight=weights
     )
     assert np.isnan(got.decomposition().cross)
+    assert got.decomposition().share_within == 1.0
+    with pytest.warns(UndefinedMetricWarning, match="cross AUC needs a pair"):
+        assert np.isnan(got.statistic("cross"))
 
 
 def test_ratio_of_groups_that_rank_all_wrong_is_nan():
