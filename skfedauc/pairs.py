@@ -21,9 +21,8 @@ from skfedauc._kernel import Cells, concordance, cross_concordance, number_cells
 from skfedauc.clusters import ClusterCounts
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.disclosure import Need, needs
+from skfedauc.counts.moments import Floats
 from skfedauc.counts.score_counts import counts_of_rows, extremes_of, sums_among_all, view_of
-
-Floats = NDArray[np.float64]
 
 
 class GroupPairs:

@@ -6,7 +6,7 @@ Exact and binned counts compute these sums from cells; summaries keep them in pl
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +42,15 @@ class ClassRows(NamedTuple):
     def effective(self) -> Floats:
         """Return Kish's effective sample size; 0 without rows."""
         return ratio(self.weight**2, self.squares, 0.0)
+
+    @property
+    def corrections(self) -> Floats:
+        """DeLong's variance corrections for the estimated mean of the class in the group."""
+        return ratio(self.weight**2, self.pairs, 1.0)
+
+    def of_all(self) -> Self:
+        """Return the rows of all groups (last axis) together."""
+        return type(self)(*(of.sum(axis=-1, keepdims=True) for of in self))
 
 
 class OwnMoments(NamedTuple):

@@ -180,7 +180,7 @@ def of_difference(
         (pooled, product), weight = of.within(), of.rows.weight.sum()
         scale = ratio(share, of.rows.weight, 0.0)
         parts = pooled / weight**2 - 2 * scale * product / weight + scale**2 * squared
-        total += float((of.corrections * parts).sum())
+        total += float((of.rows.corrections * parts).sum())
     # Add bounds for groups without an estimate of their own variance.
     bounded = ~variances.estimable & variances.defined & (share > 0)
     return max(total + float((share**2 * variances.bounded)[bounded].sum()), 0.0)
@@ -197,6 +197,6 @@ def of_random_numbers(strata: tuple[Stratum, Stratum], derivatives: tuple[Floats
         weight = of.rows.weight
         per_weight = ratio(of.influence, weight, 0.0) - of_average
         # The squares of the estimates are too large by the sampling variance of the estimates.
-        noise = of.corrections * ratio(of.within()[0], (weight * weight.sum()) ** 2, 0.0)
+        noise = of.rows.corrections * ratio(of.within()[0], (weight * weight.sum()) ** 2, 0.0)
         total += float((of.rows.squares * (per_weight**2 - noise)).sum())
     return max(total, 0.0)

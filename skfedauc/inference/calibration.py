@@ -77,17 +77,11 @@ class Amounts(NamedTuple):
         return cls(negatives, positives, rows, squares)
 
 
-def effective_rows(cells: Cells) -> Floats:
-    """Return each group's effective sample size (Kish); its row count without weights."""
-    amounts = Amounts.of(cells)
-    return ratio(_sums(cells, amounts.rows) ** 2, _sums(cells, amounts.squares))
-
-
 def _sums(cells: Cells, values: Floats) -> Floats:
-    """Return the sum over each group's cells."""
+    """Return the sum over each group's cells (last axis)."""
     if not values.size:
         return np.zeros(0)
-    found: Floats = np.add.reduceat(values, cells.starts[:-1])
+    found: Floats = np.add.reduceat(values, cells.starts[:-1], axis=-1)
     return found
 
 
@@ -164,7 +158,7 @@ def mean_scores(
     mean = _sums(cells, amounts.rows * cells.scores) / weight
     prevalence = np.minimum(_sums(cells, amounts.positives) / weight, 1.0)
     difference = mean - prevalence
-    rows: Floats | Shares = effective_rows(cells)
+    rows: Floats | Shares = ratio(weight**2, _sums(cells, amounts.squares))  # Kish's
     if clusters is not None:
         own, scores = clusters.amounts, clusters.cells.scores
         sums = clusters.sums(own.positives - own.rows * scores, own.rows)
@@ -293,17 +287,13 @@ def _fit(cells: Cells) -> tuple[Floats, Floats, Floats]:
         return _sums(cells, of_cells)
 
     def moments(weights: Floats) -> Floats:
-        of_cells = columns[:, None] * columns * weights
-        found: Floats = np.add.reduceat(of_cells, cells.starts[:-1], axis=-1)
-        return found
+        return _sums(cells, columns[:, None] * columns * weights)
 
     reached = likelihood(predictors(beta))
     size = np.full(weight.size, np.inf)
     for _ in range(_MOST_STEPS):
         mean = expit(predictors(beta))
-        score = np.add.reduceat(
-            columns * (amounts.positives - rows * mean), cells.starts[:-1], axis=-1
-        )
+        score = _sums(cells, columns * (amounts.positives - rows * mean))
         step = (_inverse(moments(rows * mean * (1.0 - mean))) * score).sum(axis=1)
         size = np.abs(step).max(axis=0)
         if not (size > _SHORTEST).any():

@@ -49,7 +49,10 @@ class CrossGaps(NamedTuple):
 
     def limits(self, confidence_level: float, *, are_simultaneous: bool = True) -> End:
         """Return lower and upper limits, by default simultaneous for all groups (Bonferroni)."""
-        n_claims = _n_gaps(self.error) if are_simultaneous else 1
+        n_claims = 1
+        # The disparities of two groups differ in sign only.
+        if are_simultaneous and self.error.size != 2:
+            n_claims = max(int(np.isfinite(self.error).sum()), 1)
         deviate = t_quantile((1.0 - confidence_level) / (2.0 * n_claims), self.freedom)
         (low, of_low), (high, of_high) = self.lowest, self.highest
         return np.maximum(low - deviate * of_low, -1.0), np.minimum(high + deviate * of_high, 1.0)
@@ -118,11 +121,6 @@ def pair_errors(counts: ScoreCounts) -> Floats:
         of_group = of_row * ratio(1.0, of_class.effective)
         variance += of_group[:, None] + of_group
     return np.sqrt(variance)
-
-
-def _n_gaps(error: Floats) -> int:
-    """How many disparities are distinct; with two groups, they differ in sign only."""
-    return 1 if error.size == 2 else max(int(np.isfinite(error).sum()), 1)
 
 
 # Independent rows ----------------------------------------------------------------------------

@@ -735,18 +735,14 @@ class MarginTest:
 
     def __repr__(self) -> str:
         left_out = f", {self.n_left_out:,} left out" if self.n_left_out else ""
-        if not self.groups:
-            return (
-                f"MarginTest({self.claim}: no result, too few groups have both classes): "
-                f"{counted(self.n_groups, 'group')}{left_out}"
+        result = "no result, too few groups have both classes"
+        if self.groups:
+            result = (
+                f"{'shown' if self.is_shown else 'not shown'}, pvalue={self.pvalue:.4g}, "
+                f"estimate={self.estimate:.4g}, {self.confidence_level * 100:g} % limit "
+                f"{self.limit:.4g} by {' minus '.join(map(shortened, self.groups))}"
             )
-        by = " minus ".join(map(shortened, self.groups))
-        return (
-            f"MarginTest({self.claim}: {'shown' if self.is_shown else 'not shown'}, "
-            f"pvalue={self.pvalue:.4g}, estimate={self.estimate:.4g}, "
-            f"{self.confidence_level * 100:g} % limit {self.limit:.4g} by {by}): "
-            f"{counted(self.n_groups, 'group')}{left_out}"
-        )
+        return f"MarginTest({self.claim}: {result}): {counted(self.n_groups, 'group')}{left_out}"
 
 
 class Extreme(NamedTuple):
@@ -765,11 +761,8 @@ def worst_above(lowest: Variances, bound: float, tail: float) -> Extreme:
     numbers = np.flatnonzero(lowest.defined)
     spread = AUCSpread.of(lowest).take(numbers)
 
-    def limits(deviate: float) -> Floats:
-        return spread.signed_limit(0.0, deviate)
-
-    found = limits(normal_quantile(tail))
-    deviate = crossing(lambda z: float(limits(z).min()) - bound)
+    found = spread.signed_limit(0.0, normal_quantile(tail))
+    deviate = crossing(lambda z: float(spread.signed_limit(0.0, z).min()) - bound)
     limit = float(found.min())
     return Extreme(limit, float(ndtr(-deviate)), (int(numbers[found.argmin()]),), limit > bound)
 

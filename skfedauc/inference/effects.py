@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 
 from skfedauc._input.groups import number_integers
 from skfedauc._kernel import placements as placements_of_rows
-from skfedauc.counts.moments import ClassRows, is_rounding_error, ratio
+from skfedauc.counts.moments import ClassRows, Floats, is_rounding_error, ratio
 
-Floats = NDArray[np.float64]
 Numbers = NDArray[np.intp]
 
 # Least effective sample size for a variance. Below this size, one row has most of the weight.
@@ -89,19 +88,10 @@ class Rows:
 class Sizes(ClassRows):
     """Row counts, summed weights and squared weights by class and group (2, n_groups)."""
 
-    def of_all(self) -> Sizes:
-        """Return the sizes over all groups together, shape (2, 1)."""
-        return Sizes(*(of.sum(axis=1, keepdims=True) for of in self))
-
     @property
     def few(self) -> NDArray[np.bool_]:
         """Groups where a class has too small an effective sample size for a variance."""
         return np.asarray(self.effective.min(axis=0) < LEAST_EFFECTIVE, np.bool_)
-
-    @property
-    def corrections(self) -> Floats:
-        """DeLong's variance corrections for the estimated class mean."""
-        return ratio(self.weight**2, self.pairs, 1.0)
 
 
 def near_one(weights: Floats) -> Floats:

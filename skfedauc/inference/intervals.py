@@ -1,8 +1,4 @@
-"""Limits of single AUCs, and confidence intervals of the pooled AUC and averages.
-
-The limits of an average come from the limits of its groups (Zou and Donner 2008), so an average of
-one group has the limits of that group.
-"""
+"""Limits of single AUCs, and confidence intervals of the pooled AUC and averages."""
 
 from __future__ import annotations
 

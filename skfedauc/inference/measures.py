@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from skfedauc._kernel import number_cells, ranks_in_groups
 from skfedauc.counts import ScoreCounts
-from skfedauc.counts.moments import ratio
+from skfedauc.counts.moments import Floats, ratio
 from skfedauc.counts.score_counts import view_of
 from skfedauc.inference.curves import (
     SAME_RATE,
@@ -26,7 +26,7 @@ from skfedauc.inference.curves import (
     logit_errors_of,
     parts_of,
 )
-from skfedauc.inference.effects import Floats, Rows
+from skfedauc.inference.effects import Rows
 from skfedauc.inference.intervals import notes_of
 from skfedauc.inference.models import RowValues, means_of
 from skfedauc.inference.rates import wilson
@@ -113,7 +113,11 @@ def errors_of(measure: Measure, curves: GroupCurves, index: Floats) -> Errors:
     if isinstance(measure, PartialAUC):
         bound = greatest_area_variance(index, *_oriented(measure, curves))
     else:
-        bound = greatest_precision_variance(index, curves)
+        # At most A (1 - A) (Bhatia and Davis 2000), with half a success and half a failure added to
+        # A, as if it were a share of the rows of the smaller class
+        fewer = np.minimum(curves.positives.effective, curves.negatives.effective)
+        shrunk = (fewer * index + 0.5) / (fewer + 1.0)
+        bound = shrunk * (1.0 - shrunk)
     # An upper bound replaces an unknown variance, as if the bound had no sampling error.
     unknown = curves.defined & np.isnan(variance)
     return LogitErrors(np.where(unknown, bound, variance), np.where(unknown, np.inf, freedom))
@@ -470,18 +474,6 @@ def average_precision_influence(curves: GroupCurves) -> Influence:
     return Influence(positives, -negatives * ratio(of_negatives, of_positives, 0.0))
 
 
-def greatest_precision_variance(value: Floats, curves: GroupCurves) -> Floats:
-    """Return an upper bound on the variance of each group's average precision.
-
-    It is ``A (1 - A)`` (Bhatia and Davis 2000), with half a success and half a failure added to A,
-    as if A were a share of the rows of the smaller class.
-    """
-    fewer = np.minimum(curves.positives.effective, curves.negatives.effective)
-    shrunk = (fewer * value + 0.5) / (fewer + 1.0)
-    bound: Floats = shrunk * (1.0 - shrunk)
-    return bound
-
-
 def least_average_precision(curves: GroupCurves) -> Floats:
     """Return each group's lowest average precision if tied positives may differ in score.
 
@@ -525,9 +517,6 @@ def greatest_average_precision(curves: GroupCurves) -> Floats:
 
 
 # Several models on the same rows ------------------------------------------------------------------
-#
-# The variance of a difference uses each row's difference of influence values (Hampel 1974), as
-# DeLong's uses differences of placement values.
 
 # Largest probability that no row is within the rates of a partial AUC. Above this probability, the
 # variance is too small on average, and there is no test.

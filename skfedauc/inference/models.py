@@ -18,11 +18,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc.counts.moments import ratio
+from skfedauc.counts.moments import Floats, ratio
 from skfedauc.inference.differences import adjusted, crossing, reach_of_difference
 from skfedauc.inference.effects import (
     ROUNDING,
-    Floats,
     Rows,
     Sizes,
     Units,
@@ -39,7 +38,7 @@ from skfedauc.inference.quantiles import (
     variance_over_groups,
 )
 from skfedauc.inference.rates import difference, wilson
-from skfedauc.inference.variances import clustered_variance
+from skfedauc.inference.variances import clustered_variance, freedom_of_shares
 
 # Largest product of the numbers of groups and rows for variances of xAUC disparities
 _MOST_VISITS = 50_000_000
@@ -386,7 +385,7 @@ def compare_over_groups(
         variance = np.array([clustered_variance(list(r), list(weight)) for r in of_pairs])
         variance[np.any(of.few)] = np.nan
         of_groups = (weight / total).mean(axis=0)
-        null = StudentT(max(1.0 / float((of_groups**2).sum()) - 1.0, 1.0))
+        null = StudentT(freedom_of_shares(of_groups))
     else:
         auc, used = _average(of.auc, share), share > 0
         null, variance = StudentT(1.0), np.full(first.size, np.nan)

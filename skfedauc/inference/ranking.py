@@ -1,11 +1,8 @@
 """Heterogeneity of the true AUCs, shrunken AUCs, and confidence sets of ranks and the worst group.
 
 The heterogeneity tau is the standard deviation of the true AUCs, by REML (Viechtbauer 2005).
-Shrunken AUCs are Morris's empirical Bayes estimates (1983): true AUCs are normal with mean mu and
-variance tau2, and each estimate is a weighted mean of the group's AUC and mu. Their limits are
-quantiles of the posterior with uniform priors of mu and tau2 (Morris and Lysy 2012). The ranks
-follow from simultaneous comparisons of all pairs (Mogstad et al. 2024), and the groups that may be
-worst from one-sided comparisons (Gupta 1965).
+Shrunken AUCs assume normal true AUCs with variance tau2 (Morris 1983); their limits, uniform priors
+of the mean and tau2. Ranks follow from comparisons of all pairs (Mogstad et al. 2024).
 """
 
 from __future__ import annotations

@@ -7,8 +7,7 @@ square-and-add method (1998), with correlations (Zou and Donner 2008)), and so d
 (MOVER-R (Donner and Zou 2012)).
 
 The gap between groups is the difference, or the ratio, between the two true values furthest
-apart: one of the pairs, so the largest upper limit of all pairs needs no adjustment. The lower
-limit is the largest simultaneous one over all pairs.
+apart, with the limits of `differences.difference_interval`.
 
 With clusters, cluster c has the part e_c of the numerator E of a group's ratio and the part m_c of
 the denominator M. The linearized variance (Cochran 1977) is the sum of the squared residuals ``r_c
@@ -40,10 +39,9 @@ from skfedauc.inference.differences import (
     largest_of_pairs,
     reach_of_difference,
 )
+from skfedauc.inference.effects import Numbers
 from skfedauc.inference.intervals import Spreads
 from skfedauc.inference.quantiles import normal_quantile
-
-Numbers = NDArray[np.intp]
 
 _GROUPS_AT_ONCE = 256
 # A single cluster, apart from rounding error
@@ -221,15 +219,9 @@ def largest_difference(
     one: Limits, other: Limits, sign: float, correlation: Floats | None
 ) -> tuple[float, tuple[int, int]]:
     """Return the largest upper (sign 1) or lower (sign -1) limit over all pairs, and its pair."""
-    of_one, of_other = reaches(one, other, sign)
-    return largest_of_pairs((one.value, of_one), (other.value, of_other), sign, correlation)
-
-
-def reaches(one: Limits, other: Limits, sign: float) -> tuple[Floats, Floats]:
-    """Return values' distances to the limits that give a difference's upper (sign 1) or lower."""
-    if sign > 0:
-        return one.high - one.value, other.value - other.low
-    return one.value - one.low, other.high - other.value
+    near, far = (one.high, other.low) if sign > 0 else (one.low, other.high)
+    first, second = sign * (near - one.value), sign * (other.value - far)
+    return largest_of_pairs((one.value, first), (other.value, second), sign, correlation)
 
 
 def limits_of_ratio(

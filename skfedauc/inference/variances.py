@@ -11,11 +11,8 @@ and rankings read. Within folds, a group's AUC averages its AUCs in the folds, w
 The variance of this average, given the models of the folds, is the sum of the folds' variances
 times the squared shares of pairs.
 
-Clusters, such as several rows of each patient, are independent, and the rows in a cluster may be
-dependent. The effects of the rows in a cluster add up, and the variance is the sum of the squared
-sums (Obuchowski 1997), corrected for clusters of unequal size (`effects.py`), for which
-Obuchowski's own factor I / (I - 1) for I clusters is too small. If each row is a cluster, this is
-DeLong's variance.
+Clusters have the variance of `effects.py`, which is DeLong's if each row is a cluster. For clusters
+of unequal size, Obuchowski's own factor I / (I - 1) for I clusters would be too small.
 """
 
 from __future__ import annotations
@@ -31,7 +28,14 @@ from numpy.typing import NDArray
 from skfedauc._kernel import PlacementSums
 from skfedauc.clusters import ClusterCounts
 from skfedauc.counts import ScoreCounts
-from skfedauc.counts.moments import ClassRows, OwnMoments, group_aucs, is_rounding_error, ratio
+from skfedauc.counts.moments import (
+    ClassRows,
+    Floats,
+    OwnMoments,
+    group_aucs,
+    is_rounding_error,
+    ratio,
+)
 from skfedauc.counts.score_counts import sums_among_all, view_of, with_weights_over
 from skfedauc.inference.effects import (
     LEAST_EFFECTIVE,
@@ -44,8 +48,6 @@ from skfedauc.inference.effects import (
     satterthwaite,
 )
 from skfedauc.pairs import GroupPairs
-
-Floats = NDArray[np.float64]
 
 
 class Clusters(NamedTuple):
@@ -219,13 +221,10 @@ class Variances:
 
     @property
     def cluster_freedom(self) -> float:
-        """Degrees of freedom for random groups: effective group count minus one.
-
-        The effective count is 1 / sum(share**2), the group count if all have equal size.
-        """
+        """Degrees of freedom for random groups, see `freedom_of_shares`."""
         share = self.positives.weight / self.positives.weight.sum()
         share = (share + self.negatives.weight / self.negatives.weight.sum()) / 2.0
-        return max(1.0 / float((share**2).sum()) - 1.0, 1.0)
+        return freedom_of_shares(share)
 
 
 def numbered(*columns: NDArray[Any]) -> Numbers:
@@ -254,9 +253,8 @@ def examples_of(numbers: Numbers) -> Numbers:
 class Extremes(NamedTuple):
     """The counts' variances, and those with the lowest and the highest AUCs the bins permit.
 
-    For exact counts, all three are the same object. For binned counts, `lowest` and `highest` come
-    from `skfedauc.counts.extremes_of`. The true AUC for the scores in `lowest` is at most that for
-    the exact scores, so a lower confidence limit for the former is one for the latter. Likewise for
+    For exact counts, all three are the same object. The true AUC for the scores in `lowest` is at
+    most that for the exact scores, so its lower limit also holds for the exact scores. Likewise for
     `highest` and upper limits.
     """
 
@@ -335,11 +333,8 @@ def _unbiased(
 
     The estimate is the mean product over comparisons that share no row.
     """
-    n2, m2, squares = (
-        negatives.weight**2,
-        positives.weight**2,
-        positives.squares * negatives.squares,
-    )
+    n2, m2 = negatives.weight**2, positives.weight**2
+    squares = positives.squares * negatives.squares
     # Center the comparisons at the AUC to reduce rounding error.
     comparisons = own.comparisons - auc * squares
     comparisons_squared = own.comparisons_squared - 2 * auc * own.comparisons + auc**2 * squares
@@ -427,11 +422,6 @@ class Stratum(NamedTuple):
         found: Floats = ratio(self.influence, self.rows.weight, 0.0) * self.rows.weight.sum()
         return found
 
-    @property
-    def corrections(self) -> Floats:
-        """A variance's correction for centering at the group mean."""
-        return ratio(self.rows.weight**2, self.rows.pairs, 1.0)
-
     def within(self) -> tuple[Floats, Floats]:
         """Return `squared` and `product` without rounding error.
 
@@ -461,11 +451,7 @@ def strata_of(counts: ScoreCounts, exponent: int | None = None) -> tuple[Stratum
 
 
 def _pooled_auc(u2: Floats, rows: tuple[ClassRows, ClassRows]) -> Floats:
-    return group_aucs(np.array([u2[1].sum()]), *map(_all_of, rows))
-
-
-def _all_of(rows: ClassRows) -> ClassRows:
-    return ClassRows(*(np.array([values.sum()]) for values in rows))
+    return group_aucs(np.array([u2[1].sum()]), *(of_class.of_all() for of_class in rows))
 
 
 def all_rows(counts: ScoreCounts, exponent: int | None = None) -> Variances:
@@ -492,7 +478,7 @@ def moments_of_all_rows(
         sums.append(of_class)
     comparisons = (np.array([of.sum()]) for of in (found.comparisons, found.comparisons_squared))
     own = OwnMoments(*sums[1], *sums[0], *comparisons)
-    negatives, positives = (_all_of(of.rows) for of in strata)
+    negatives, positives = (of.rows.of_all() for of in strata)
     return negatives, positives, own
 
 
@@ -503,7 +489,7 @@ def pooled_of(counts: ScoreCounts, variances: Variances, exponent: int | None = 
         return Pooled(rows, float("nan"), float("nan"), float("nan"), variances.auc.size)
     strata = strata_of(counts, exponent)
     fixed = sum(
-        float((of.corrections * (of.within()[0] / of.rows.weight.sum() ** 2)).sum())
+        float((of.rows.corrections * (of.within()[0] / of.rows.weight.sum() ** 2)).sum())
         for of in reversed(strata)
     )
     influence, weights = zip(*((of.influence, of.rows.weight) for of in strata), strict=True)
@@ -528,6 +514,11 @@ def clustered_variance(residuals: Sequence[Floats], weights: Sequence[NDArray[An
         shares += of_class / of_class.sum()
     variance = (total**2).sum()
     return 0.0 if is_rounding_error(variance, (shares**2).sum()) else float(variance)
+
+
+def freedom_of_shares(share: Floats) -> float:
+    """Return an effective number of clusters, 1 / sum(share**2), minus one; at least 1."""
+    return max(1.0 / float((share**2).sum()) - 1.0, 1.0)
 
 
 # Pairs within folds ---------------------------------------------------------------------------

@@ -9,11 +9,11 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from skfedauc.counts.moments import Floats
 from skfedauc.inference import measures
 from skfedauc.inference.curves import GroupCurves
 from skfedauc.inference.variances import (
     Extremes,
-    Floats,
     Pooled,
     Variances,
     folds_of,

@@ -20,13 +20,14 @@ import numpy as np
 
 from skfedauc import _words
 from skfedauc._kernel import number_cells
+from skfedauc.counts.moments import Floats
 from skfedauc.counts.score_counts import view_of
 from skfedauc.inference import intervals, measures
 from skfedauc.inference.curves import LogitErrors
 from skfedauc.inference.differences import difference_interval
 from skfedauc.inference.measures import has_valid_averages
 from skfedauc.inference.quantiles import OverGroups, normal_quantile, variance_over_groups
-from skfedauc.inference.variances import Floats, clustered_variance
+from skfedauc.inference.variances import clustered_variance, freedom_of_shares
 from skfedauc.report.estimates import GroupEstimates
 from skfedauc.report.groups import NotDefined
 from skfedauc.report.statistics import (
@@ -526,7 +527,7 @@ def pooled_clustered(estimates: GroupEstimates) -> tuple[float, float]:
         residuals.append(curves.sums(of_group * centered[place]) * weight)
         share += weight / 2.0
     variance = clustered_variance(residuals, [curves.positives.weight, curves.negatives.weight])
-    return variance, max(1.0 / float((share**2).sum()) - 1.0, 1.0)
+    return variance, freedom_of_shares(share)
 
 
 def _limits_in_use(

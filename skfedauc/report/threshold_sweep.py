@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from skfedauc import _words
 from skfedauc.counts import DisclosureError, ScoreCounts
-from skfedauc.counts.moments import ratio
+from skfedauc.counts.moments import Floats, ratio
 from skfedauc.counts.score_counts import view_of
-from skfedauc.inference.variances import Floats
 
 # Largest number of thresholds by default, and largest product of this number and the number of
 # groups
