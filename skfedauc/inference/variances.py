@@ -221,7 +221,7 @@ class Variances:
 
     @property
     def cluster_freedom(self) -> float:
-        """Degrees of freedom for random groups, see `freedom_of_shares`."""
+        """Degrees of freedom for random groups, see ``freedom_of_shares``."""
         share = self.positives.weight / self.positives.weight.sum()
         share = (share + self.negatives.weight / self.negatives.weight.sum()) / 2.0
         return freedom_of_shares(share)
