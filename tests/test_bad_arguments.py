@@ -149,8 +149,11 @@ def test_bad_arguments_are_refused_by_name(tmp_path, monkeypatch):
     assert len(unnamed) <= (1 - LEAST_NAMED) * n_refused, "\n".join(unnamed)
 
 
-def test_valid_arguments_are_accepted(tmp_path, monkeypatch):
+def test_valid_arguments_are_accepted_and_unknown_ones_refused(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for function in public_functions():
         error = error_of(function, {})
         assert error is None, (function.name, error)
+        if function.name not in ("ScoreCounts.from_counts", "MitigatedClassifier.fit"):
+            error, called = error_of(function, {"mising": 1}), function.name.replace(".", "|")
+            assert re.search(rf"\b({called})\b.* unexpected keyword .*'mising'", str(error)), error

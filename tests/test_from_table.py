@@ -73,12 +73,6 @@ def test_columns_of_lists_and_structs(read):
             ScoreCounts.from_table(read(table), **{**WEIGHTED, argument: "nested"})
 
 
-def test_unknown_options_are_named():
-    for count in (ScoreCounts.from_table, ScoreCounts.from_batches):
-        with pytest.raises(TypeError, match="'mising'"):
-            count([], **BY_SITE, mising="drop")
-
-
 def test_rows_in_arrays_of_lists_and_structs():
     for groups in (pl.Series([{"a": 1}] * 2), pa.array([[1], [2]]), np.array([{}, None], object)):
         with pytest.raises(TypeError, match=r"^groups must hold one label per row.*each field"):

@@ -6,6 +6,7 @@ Error messages name the argument, the value received and the remedy.
 from skfedauc._input.arrays import (
     check_counts,
     check_flag,
+    check_keywords,
     check_length,
     check_n_jobs,
     check_number,

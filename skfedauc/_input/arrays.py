@@ -35,6 +35,13 @@ def check_option(name: str, value: Any, options: Iterable[str | None], hint: str
     raise ValueError(f"{name} must be {text}; got {shortened(value)}.{hint}")
 
 
+def check_keywords(given: Iterable[str], known: Iterable[str], caller: str) -> None:
+    """Raise Python's error for a keyword that a function with typed options does not have."""
+    for name in given:
+        if name not in known:
+            raise TypeError(f"{caller}() got an unexpected keyword argument {name!r}")
+
+
 def is_number(value: Any) -> bool:
     """Return whether `value` is a real number that a float can hold, and not a boolean."""
     if not isinstance(value, Real) or isinstance(value, bool):

@@ -243,8 +243,8 @@ class FairnessAudit(Output):
         >>> audit.by_group()["selection_rate"].to_dict()
         {'a': 0.5, 'b': 0.5}
         """
+        common, of_audit = _divided(options, RowsAndAudit, "from_predictions")
         _input.check_groups_given(groups)
-        common, of_audit = _divided(options)
         inputs = {"y_true": y_true, "y_score": y_score, "y_pred": y_pred, "groups": groups}
         weights = {name: common[name] for name in ("sample_weight", "clusters")}
         _input.check_row_order(inputs | weights)
@@ -299,7 +299,7 @@ class FairnessAudit(Output):
         >>> audit.by_group()["selection_rate"].to_dict()
         {1: 0.5, 2: 0.5}
         """
-        common, of_audit = _divided(options)
+        common, of_audit = _divided(options, EstimatorAndAudit, "from_estimator")
         threshold = of_audit.pop("threshold", "auto")
         number = arguments.check_threshold(threshold)
         pos_label, weights = common.pop("pos_label"), common["sample_weight"]
@@ -633,7 +633,9 @@ class FairnessAudit(Output):
         return document_of_audit(self)
 
 
-def _divided(options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+def _divided(
+    options: Mapping[str, Any], known: Any, constructor: str
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the options of `check_rows`, and the other ones."""
     if "decisions" in options:
         raise TypeError(
@@ -641,6 +643,7 @@ def _divided(options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]
             "rows. Pass predicted labels as y_pred= to FairnessAudit.from_predictions, or use "
             "FairnessAudit(report, decisions=...)."
         )
+    _input.check_keywords(options, known.__annotations__, f"FairnessAudit.{constructor}")
     common = _OF_ROWS | {name: options[name] for name in _OF_ROWS if name in options}
     _input.check_missing(common["missing"])
     return common, {name: of for name, of in options.items() if name not in _OF_ROWS}

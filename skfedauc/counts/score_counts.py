@@ -296,6 +296,7 @@ class ScoreCounts(Immutable):
         >>> ScoreCounts.from_table(table, label="ill", score="risk")
         ScoreCounts(no groups, 3 rows: 2 positives and 1 negative, 2 distinct scores)
         """
+        _input.check_keywords(options, CountOptions.__annotations__, "ScoreCounts.from_table")
         columns = Columns(label, score, group, weight)
         return cls._of(count_table(table, columns, max_cells, **options))
 
@@ -368,6 +369,7 @@ class ScoreCounts(Immutable):
         # The import is local because counting arrays does not need joblib.
         from skfedauc.counts.batches import count_batches
 
+        _input.check_keywords(options, CountOptions.__annotations__, "ScoreCounts.from_batches")
         columns = Columns(label, score, group, weight)
         return cls._of(count_batches(batches, columns, n_jobs, **options))
 

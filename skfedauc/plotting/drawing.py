@@ -600,10 +600,7 @@ class ReportDisplay:
         drawing = {name: value for name, value in options.items() if name in of_display}
         settings = {name: value for name, value in options.items() if name not in of_display}
         known = {*inspect.signature(constructor).parameters, *RowOptions.__annotations__}
-        for name in settings.keys() - known:
-            raise TypeError(
-                f"{cls.__name__}.{constructor.__name__} got an unexpected keyword argument {name!r}"
-            )
+        _input.check_keywords(settings, known, f"{cls.__name__}.{constructor.__name__}")
         return settings, drawing
 
     @classmethod

@@ -223,11 +223,7 @@ def _notes(estimates: GroupEstimates, ranked: NDArray[np.bool_]) -> NDArray[Any]
             if ranked[g]:
                 notes[g] = f"scores are binned: the AUC is certainly {certain_range(bounds)}"
     unvaried = ranked & (variances.delong == 0.0)
-    if pairs.is_binned:
-        for g in np.flatnonzero(unvaried).tolist():
-            notes[g] = "; ".join(filter(None, (NO_VARIATION, notes[g])))
-    else:
-        notes[unvaried] = NO_VARIATION  # ranked groups have no other note yet
+    notes[unvaried] = [f"{NO_VARIATION}; {of}" if of else NO_VARIATION for of in notes[unvaried]]
     if ranked.sum() < LEAST_GROUPS:
         for g in np.flatnonzero(ranked).tolist():
             notes[g] = "; ".join(filter(None, ("not shrunken: fewer than four groups", notes[g])))

@@ -253,10 +253,12 @@ class GroupAUC:
         -------
         GroupAUC
         """
+        undefined, missing = check_undefined(undefined), _input.check_missing(missing)
         _input.check_groups_given(groups)
         of_rows = y_true, y_score, groups, sample_weight, pos_label
-        options = {"undefined": undefined, "min_per_class": min_per_class, "measure": measure}
-        return cls._of_rows(of_rows, groups, clusters, missing, n_jobs, options)
+        rows = _input.check_rows(*of_rows, missing=missing, clusters=clusters)
+        pairs = GroupPairs.of_rows(rows, n_jobs, _input.names_of(rows.labels, groups))
+        return cls(pairs, undefined=undefined, min_per_class=min_per_class, measure=measure)
 
     @classmethod
     def from_estimator(
@@ -303,33 +305,19 @@ class GroupAUC:
         >>> GroupAUC.from_estimator(model, X, [0, 1, 0, 1], groups="site").average("macro")
         1.0
         """
+        _input.check_keywords(options, RowOptions.__annotations__, "GroupAUC.from_estimator")
         given: dict[str, Any] = dict(options)
+        undefined = check_undefined(given.pop("undefined", "skip"))
+        missing = _input.check_missing(given.pop("missing", "raise"))
         weights, clusters = given.pop("sample_weight", None), given.pop("clusters", None)
-        missing, n_jobs = given.pop("missing", "raise"), given.pop("n_jobs", None)
+        pos_label, n_jobs = given.pop("pos_label", None), given.pop("n_jobs", None)
         labels, clusters = labels_of_rows(groups, clusters, X, y, weights)
-        y, pos_label = _input.column_of(y, "y"), given.pop("pos_label", None)
+        y = _input.column_of(y, "y")
         model = _sklearn.scores_of(estimator, X, response_method, pos_label, y=y)
         of_rows = y, model.scores, labels, weights, model.positive
-        return cls._of_rows(of_rows, groups, clusters, missing, n_jobs, given, warn=False)
-
-    @classmethod
-    def _of_rows(
-        cls,
-        of_rows: Sequence[Any],
-        groups: Any,
-        clusters: Any,
-        missing: Any,
-        n_jobs: int | None,
-        options: Mapping[str, Any],
-        *,
-        warn: bool = True,
-    ) -> GroupAUC:
-        """Return the report of rows; `groups` name the columns if the labels do not."""
-        check_undefined(options.get("undefined", "skip"))
-        missing = _input.check_missing(missing)
-        rows = _input.check_rows(*of_rows, missing=missing, warn_labels=warn, clusters=clusters)
-        pairs = GroupPairs.of_rows(rows, n_jobs, _input.names_of(rows.labels, of_rows[2], groups))
-        return cls(pairs, **options)
+        rows = _input.check_rows(*of_rows, missing=missing, warn_labels=False, clusters=clusters)
+        pairs = GroupPairs.of_rows(rows, n_jobs, _input.names_of(rows.labels, labels, groups))
+        return cls(pairs, undefined=undefined, **given)
 
     # Single numbers ------------------------------------------------------------------
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
 
@@ -146,7 +145,6 @@ class NotDefined(Exception):
         self.more_rows_help = more_rows_help
 
 
-@dataclasses.dataclass(eq=False)
 class UndefinedPolicy:
     """Policy for groups that lack a class and for undefined statistics; see `GroupAUC`.
 
@@ -155,16 +153,21 @@ class UndefinedPolicy:
     groups and statistics that earlier warnings `reported`.
     """
 
-    undefined: Undefined
-    _: dataclasses.KW_ONLY
-    remedy: str = ""
-    warns_once: bool = False
-    is_quiet: bool = False
-    reported: set[Any] | None = None
-
-    def __post_init__(self) -> None:
-        self.undefined, self._is_reported = check_undefined(self.undefined), False
-        self._earlier: set[Any] = set() if self.reported is None else self.reported
+    def __init__(
+        self,
+        undefined: Undefined,
+        *,
+        remedy: str = "",
+        warns_once: bool = False,
+        is_quiet: bool = False,
+        reported: set[Any] | None = None,
+    ) -> None:
+        self.undefined = check_undefined(undefined)
+        self.remedy = remedy
+        self.warns_once = warns_once
+        self.is_quiet = is_quiet
+        self.reported: set[Any] = set() if reported is None else reported
+        self._is_reported = False
         self._warned: set[str] = set()
 
     @property
@@ -223,10 +226,10 @@ class UndefinedPolicy:
         The groups or the reasons `keys` are reported, unless earlier warnings reported all of them.
         """
         new = {(about, key) for key in keys}
-        is_old = bool(new) and self.warns_once and new <= self._earlier
+        is_old = bool(new) and self.warns_once and new <= self.reported
         if is_old or (self.warns_once and about in self._warned):
             return
-        self._earlier |= new
+        self.reported |= new
         self._warned.add(about)
         _input.warn(message, UndefinedMetricWarning)
 

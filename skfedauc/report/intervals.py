@@ -26,7 +26,7 @@ from skfedauc.inference import intervals, measures
 from skfedauc.inference.curves import LogitErrors
 from skfedauc.inference.differences import difference_interval
 from skfedauc.inference.measures import has_valid_averages
-from skfedauc.inference.quantiles import OverGroups, normal_quantile, variance_over_groups
+from skfedauc.inference.quantiles import OverGroups, variance_over_groups
 from skfedauc.inference.variances import clustered_variance, freedom_of_shares
 from skfedauc.report.estimates import GroupEstimates
 from skfedauc.report.groups import NotDefined
@@ -376,14 +376,8 @@ def _worst(estimates: GroupEstimates, sampling: Sampling) -> intervals.Interval:
     values, used = estimates.group_values
     if not used.any():
         raise NotDefined(NO_GROUP)
-    method, tails = sampling.method, (sampling.tail, sampling.tail / used.sum())
-    if estimates.measure.is_auc and method != "exact":
-        # One end of each tail suffices.
-        spread, defined = intervals.AUCSpread.of(estimates.variances), estimates.pairs.defined
-        ends = (spread.limit(end, normal_quantile(tail), method) for end, tail in enumerate(tails))
-        low, high = (np.where(defined, end, values)[used] for end in ends)
-    else:
-        low, high = (_limits_in_use(estimates, tails[end], method)[end] for end in range(2))
+    low, _ = _limits_in_use(estimates, sampling.tail, sampling.method)
+    _, high = _limits_in_use(estimates, sampling.tail / used.sum(), sampling.method)
     return intervals.Interval(float(values[used].min()), float(low.min()), float(high.min()))
 
 

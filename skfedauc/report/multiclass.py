@@ -234,6 +234,10 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         -------
         MulticlassGroupAUC
         """
+        known = ClassOptions.__annotations__
+        _input.check_keywords(options, known, "MulticlassGroupAUC.from_estimator")
+        check_undefined(options.get("undefined", "skip"))
+        _input.check_missing(options.get("missing", "raise"))
         labels, options["clusters"] = labels_of_rows(
             groups, options.get("clusters"), X, y, options.get("sample_weight")
         )
