@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import warnings
 from collections.abc import Callable, Mapping
@@ -198,13 +197,7 @@ def _split_scores(results: Mapping[str, Any], score: Any) -> Floats:
     while f"split{n_splits}_test_{score}" in results:
         n_splits += 1
     if n_splits == 0 or f"mean_test_{score}" not in results:
-        first = "split0_test_"
-        there = [key.removeprefix(first) for key in results if str(key).startswith(first)]
-        raise ValueError(
-            f"the search has no score named {_words.shortened(score)} with its values in "
-            "each split; it has "
-            f"{_words.all_shortened(there) or 'none'}."
-        )
+        raise _no_scores(results, [score], "split0_test_", "There must be a value for each split.")
     if n_splits == 1:
         raise ValueError(
             "the search has a single split, from which the variance of scores cannot be "
@@ -212,6 +205,14 @@ def _split_scores(results: Mapping[str, Any], score: Any) -> Floats:
         )
     columns = [results[f"split{i}_test_{score}"] for i in range(n_splits)]
     return np.array(columns, np.float64).T
+
+
+def _no_scores(results: Mapping[str, Any], absent: list[str], prefix: str, mend: str) -> ValueError:
+    there = [key.removeprefix(prefix) for key in map(str, results) if key.startswith(prefix)]
+    return ValueError(
+        f"the search has no score named {' or '.join(map(_words.shortened, absent))}; it has "
+        f"{_words.all_shortened(there) or 'none'}. {mend}"
+    )
 
 
 def results_of(search: Any) -> Mapping[str, Any]:
@@ -264,7 +265,7 @@ def _test_fraction_of(search: Any, n_splits: int) -> float:
     )
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False)
 class _RefitRule:
     """Base class of refit rules: a callable that is also a key of the search's scorers.
 
@@ -285,33 +286,15 @@ class _RefitRule:
         if isinstance(other, str):
             return self.score == other
         if type(other) is type(self):
-            return self._parameters() == other._parameters()
+            return vars(self) == vars(other)
         return NotImplemented
 
     def __format__(self, spec: str) -> str:
         """Return the score's name, for keys such as ``f"mean_test_{search.refit}"``."""
         return format(self.score, spec)
 
-    def __repr__(self) -> str:
-        score, *others = self._parameters().items()
-        shown = [f"{name}={_shown(value)}" for name, value in others]
-        return f"{type(self).__name__}({', '.join([repr(score[1]), *shown])})"
 
-    def _parameters(self) -> dict[str, Any]:
-        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-
-    def _set(self, name: str, value: Any) -> None:
-        """Store a validated parameter; rules are otherwise immutable, since rules are dict keys."""
-        object.__setattr__(self, name, value)
-
-
-def _shown(value: Any) -> str:
-    """Format a parameter as code."""
-    name = getattr(value, "__qualname__", None)
-    return str(name) if callable(value) and name else repr(value)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False)
 class SelectWithinGap(_RefitRule):
     """Refit rule that selects the best score among candidates with a gap within a limit.
 
@@ -370,11 +353,9 @@ class SelectWithinGap(_RefitRule):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        at_most = self.at_most
-        if not (isinstance(at_most, Real) and at_most == math.inf):
-            at_most = _input.check_number(at_most, "at_most", at_least=0)
+        if not (isinstance(self.at_most, Real) and self.at_most == math.inf):
+            vars(self)["at_most"] = _input.check_number(self.at_most, "at_most", at_least=0)
         checked_gap(self.gap)
-        self._set("at_most", at_most)
 
     def __call__(self, cv_results: Mapping[str, Any]) -> int:
         """Return the index of the selected candidate in ``cv_results_``."""
@@ -392,7 +373,7 @@ class SelectWithinGap(_RefitRule):
         return int(np.argmax(np.where(within, score, -np.inf)))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False)
 class SelectSimplest(_RefitRule):
     """Refit rule that selects the simplest candidate tied with, or not inferior to, the best.
 
@@ -462,11 +443,12 @@ class SelectSimplest(_RefitRule):
                 "simplest must be the name of a parameter, with prefix '-' if larger is simpler, "
                 f"or a function of a candidate's parameters; got {_words.shortened(simplest)}."
             )
-        if self.test_fraction is not None:
-            share = _input.check_share(self.test_fraction, "test_fraction")
-            self._set("test_fraction", share)
-        self._set("confidence_level", check_confidence_level(self.confidence_level))
-        self._set("margin", _check_margin(self.margin))
+        share = self.test_fraction
+        vars(self).update(
+            test_fraction=None if share is None else _input.check_share(share, "test_fraction"),
+            confidence_level=check_confidence_level(self.confidence_level),
+            margin=_check_margin(self.margin),
+        )
 
     def __call__(self, cv_results: Mapping[str, Any]) -> int:
         """Return the index of the selected candidate in ``cv_results_``."""
@@ -489,18 +471,15 @@ class SelectSimplest(_RefitRule):
         if not isinstance(self.simplest, str):
             return self.simplest(parameters)
         name = self.simplest.removeprefix("-")
-        if name not in parameters:
-            raise ValueError(
-                f"simplest={_words.shortened(self.simplest)} names no parameter of the tied "
-                f"candidate, which has {_words.all_shortened(list(parameters)[:20])}; name a "
-                "parameter that all candidates have, or pass a function of their parameters."
-            )
-        value = parameters[name]
+        value = parameters.get(name)
         if not isinstance(value, Real) or np.isnan(float(value)):
+            held = (
+                f"{name}={_words.shortened(value)}" if name in parameters else "no such parameter"
+            )
             raise ValueError(
-                f"simplest={_words.shortened(self.simplest)}: the tied candidate "
-                f"{_words.shortened(parameters)} has {_words.shortened(value)}, "
-                "which is not a number; pass a function of the parameters, such as "
+                f"simplest={_words.shortened(self.simplest)} must name a parameter with a number "
+                f"in every candidate; the tied candidate {_words.shortened(parameters)} has "
+                f"{held}. Pass a function of the parameters, such as "
                 f"lambda p: order.index(p[{_words.shortened(name)}])."
             )
         return -value if self.simplest.startswith("-") else value
@@ -522,16 +501,10 @@ def scores_and_gaps(
     cv_results: Mapping[str, Any], score: str, gap: str
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the mean score and mean gap of each candidate; NaN for failed candidates."""
-    keys = (f"mean_test_{score}", f"mean_test_neg_{gap}")
-    absent = [key.removeprefix("mean_test_") for key in keys if key not in cv_results]
-    if absent:
-        there = [k.removeprefix("mean_test_") for k in cv_results if k.startswith("mean_test_")]
-        named = " or ".join(map(_words.shortened, absent))
-        raise ValueError(
-            f"the search has no score named {named}; it has "
-            f"{', '.join(map(repr, there))}. Pass scoring=group_auc_scoring([...], groups=...); "
-            "there, names of gaps have the prefix 'neg_'."
-        )
+    prefix, keys = "mean_test_", (f"mean_test_{score}", f"mean_test_neg_{gap}")
+    if absent := [key.removeprefix(prefix) for key in keys if key not in cv_results]:
+        mend = "Pass scoring=group_auc_scoring(...), where names of gaps have the prefix 'neg_'."
+        raise _no_scores(cv_results, absent, prefix, mend)
     scores = np.asarray(cv_results[keys[0]], np.float64)
     gaps = -np.asarray(cv_results[keys[1]], np.float64)
     # Differences of measures are not in the table.

@@ -38,10 +38,8 @@ class SplitsByGroups(_sklearn.GroupsConsumerMixin):
         return request
 
     def __repr__(self) -> str:
-        if not _input.is_series(self.groups):
-            return str(super().__repr__())
         shown = copy.copy(self)
-        shown.groups = _Labels(self.groups)
+        shown.groups = _shown(self.groups)
         return str(super(SplitsByGroups, shown).__repr__())
 
 
@@ -54,18 +52,16 @@ def with_warning(
     return copied
 
 
-class _Labels:
-    """Placeholder for a Series in a splitter's repr."""
+class _Code(str):
+    """Text that is its own repr."""
 
-    def __init__(self, labels: Any) -> None:
-        self.n_labels = len(labels)
-
-    def __repr__(self) -> str:
-        return f"<Series of {self.n_labels} labels>"
+    __repr__ = str.__str__
 
 
 def _shown(groups: Any) -> str:
-    return repr(_Labels(groups) if _input.is_series(groups) else groups)
+    """Return the repr of the groups; a Series can have many lines."""
+    is_series = _input.is_series(groups)
+    return _Code(f"<Series of {len(groups)} labels>" if is_series else repr(groups))
 
 
 class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
