@@ -31,6 +31,8 @@ from skfedauc._input.groups import (
     check_group_names,
     check_groups_given,
     check_missing,
+    column_names,
+    default_names,
     drop_unused,
     encode_columns,
     encode_groups,

@@ -495,6 +495,21 @@ def check_group_names(names: Any, labels: Labels | None) -> tuple[str, ...]:
     return given
 
 
+def column_names(
+    groups: tuple[Any, ...] | list[Any] | None, names: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Return the names of group columns, or the default names."""
+    first = groups[0] if groups else None
+    return names or default_names(len(first) if isinstance(first, tuple) else 1)
+
+
+def default_names(n_columns: int) -> tuple[str, ...]:
+    """Return the default names of unnamed group columns."""
+    if n_columns == 1:
+        return ("group",)
+    return tuple(f"group_{number}" for number in range(1, n_columns + 1))
+
+
 def _n_columns_of(labels: Labels | None) -> int:
     """Return how many group columns there are: how many parts the first label has."""
     if labels is None:

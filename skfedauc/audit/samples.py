@@ -240,13 +240,7 @@ def part_of(label: Any, places: Sequence[int]) -> Any:
 
 
 def column_names(report: GroupAUC) -> tuple[str, ...]:
-    """Return the names of group columns, by default "group", or "column 1" and so on."""
-    labels = report.counts.groups or ()
-    n_columns = len(labels[0]) if labels and isinstance(labels[0], tuple) else 1
-    names = group_names_of(report)
-    if len(names) == n_columns:
-        return tuple(map(str, names))
-    return ("group",) if n_columns == 1 else tuple(f"column {i + 1}" for i in range(n_columns))
+    return _input.column_names(report.counts.groups, group_names_of(report))
 
 
 # Decisions ---------------------------------------------------------------------------------------

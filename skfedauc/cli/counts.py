@@ -16,7 +16,6 @@ from skfedauc.cli.arguments import Arguments
 from skfedauc.cli.rows import check_file, counts_of, read_columns, rows_of
 from skfedauc.cli.terminal import CommandError, in_words, print_message, refusals
 from skfedauc.counts import Bins, Disclosure, MergeError, ScoreCounts, view_of
-from skfedauc.counts.files import default_names
 from skfedauc.counts.parquet import OtherFileError, pyarrow_parquet
 from skfedauc.counts.score_counts import merge_named
 
@@ -44,9 +43,7 @@ def words_of(counts: ScoreCounts) -> str:
 
 
 def columns_of(counts: ScoreCounts) -> tuple[str, ...]:
-    """Return the group column names, by default "group", or "group_1" and so on."""
-    first = counts.groups[0] if counts.groups else None
-    return counts.group_names or default_names(len(first) if isinstance(first, tuple) else 1)
+    return _input.column_names(counts.groups, counts.group_names)
 
 
 def _listed(texts: Iterable[str], between: str = "; ") -> str:

@@ -848,15 +848,8 @@ def names_of_columns(
     # Without labels, only the names determine the number of columns.
     has_other_number = len(own) != n_columns and n_groups > 0
     if not own or has_other_number or set(own) & set(counted):
-        return default_names(n_columns)
+        return _input.default_names(n_columns)
     return own
-
-
-def default_names(n_columns: int) -> tuple[str, ...]:
-    """Return the default names of unnamed group columns."""
-    if n_columns == 1:
-        return ("group",)
-    return tuple(f"group_{number}" for number in range(1, n_columns + 1))
 
 
 # Labels as JSON -----------------------------------------------------------------------------

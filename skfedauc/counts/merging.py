@@ -13,7 +13,6 @@ from skfedauc import _input
 from skfedauc._kernel import Cells, merge_cells, number_cells
 from skfedauc._words import counted, enumerated, listed, shortened, shortened_label
 from skfedauc.counts.disclosure import Disclosure, DisclosureError, level_in_words, merged_rules
-from skfedauc.counts.files import default_names
 from skfedauc.counts.moments import merged_summaries, unit_weights
 from skfedauc.counts.reducing import at_level, common_level, regrouped, with_groups
 from skfedauc.counts.state import Source, State, check_n_rows, check_weight_sums, hull, in_order
@@ -281,10 +280,9 @@ def _by_period(state: State, name: str) -> State:
     if state.labels is None:
         state = regrouped(state, {None: period})
         return state._replace(group_names=("period",))
-    labels = [label if isinstance(label, tuple) else (label,) for label in state.labels.tolist()]
-    n_columns = len(labels[0]) if labels else 1
-    names = state.group_names or default_names(n_columns)
-    to = dict(zip(state.labels.tolist(), ((*label, period) for label in labels), strict=True))
+    groups = state.labels.tolist()
+    names = _input.column_names(groups, state.group_names)
+    to = {of: (*of, period) if isinstance(of, tuple) else (of, period) for of in groups}
     return regrouped(state, to)._replace(group_names=(*names, "period"), orders=orders)
 
 

@@ -29,7 +29,6 @@ from skfedauc.counts.files import (
     COUNT_COLUMNS,
     RANGE_COLUMNS,
     WEIGHT_COLUMNS,
-    default_names,
     names_of_columns,
     stacked,
     values_of,
@@ -168,7 +167,7 @@ def _encode_group_columns(
         _input.check_text(names, "the name of a column of groups")
     if names == ("",):
         names = ()
-    return codes, labels, () if names == default_names(len(names)) else names
+    return codes, labels, () if names == _input.default_names(len(names)) else names
 
 
 # Columns of a table ----------------------------------------------------------------------------
