@@ -252,3 +252,38 @@ def test_ways_to_the_same_audit(shared):
             answer(questions.QUESTIONS[name], audit.samples["group"]) for audit in (other, expected)
         )
         assert_allclose(found.table, one.table, rtol=1e-6)
+
+
+@pytest.mark.parametrize("sigma", [0.0, 1.5])
+def test_intervals_of_ratios_contain_the_ratio(sigma):
+    """Groups that share clusters have correlated rates."""
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        clusters = np.repeat(np.arange(24), 4) % rng.integers(4, 25)
+        score, weight = np.where(rng.random(96) < 0.15, 0.9, 0.1), rng.lognormal(0, sigma, 96)
+        audit = FairnessAudit.from_predictions(
+            np.repeat([0, 1], 48),
+            score,
+            groups=np.tile(list("abcd"), 24),
+            clusters=clusters,
+            sample_weight=weight,
+            threshold=0.5,
+            tolerances={"demographic_parity_ratio": 0.8},
+        )
+        found = audit.answers["group"]["demographic_parity_ratio"]
+        if not np.isnan(found.estimate):
+            assert found.ci_low <= found.estimate <= found.ci_high
+        assert (found.verdict == "differ") == (found.pvalue < 0.05)
+
+
+def test_few_clusters_cause_no_warnings():
+    """Quantiles of few clusters overflow for the smallest tails; warnings are errors here."""
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        audit = FairnessAudit.from_predictions(
+            np.tile([0, 1], 20),
+            rng.random(40).round(1),
+            groups=np.repeat(["a", "b"], 20),
+            clusters=np.arange(40) // 2,
+        )
+        assert len(audit.answers["group"]) > 3

@@ -535,3 +535,44 @@ def test_equal_rates_name_two_groups():
     )
     found = audit.answers["group"]["demographic_parity_difference"]
     assert (found.estimate, {found.highest, found.lowest}) == (0.0, {"f", "m"})
+
+
+def test_disparities_without_a_variance_are_undecided():
+    y = [1, 0, 0, 0] * 3
+    audit = audit_of(y, np.arange(12) / 12, np.repeat(["a", "b", "c"], 4), min_per_class=1)
+    found = audit.answers["group"]["xauc_disparity"]
+    assert (found.verdict, found.pvalue) == ("undecided", 1.0)
+
+
+@pytest.mark.parametrize("threshold", [0.3, 0.7, 0.9])
+def test_float32_scores_reach_a_threshold_as_in_numpy(threshold):
+    y, score, groups, _ = rows_of(n=400, digits=1)
+    score = score.astype(np.float32)
+    audit = audit_of(y, score, groups, threshold=threshold)
+    expected = pd.Series(score >= threshold).groupby(groups).mean()
+    assert audit.by_group()["selection_rate"].to_dict() == pytest.approx(expected.to_dict())
+    assert audit.by_row.selected.tolist() == (score >= threshold).tolist()
+    again = FairnessAudit(GroupAUC(audit.report.counts), threshold=threshold)
+    assert again.by_group()["selection_rate"].to_dict() == pytest.approx(expected.to_dict())
+
+
+def test_gaps_of_calibration_reach_two():
+    rng = np.random.default_rng(0)
+    y = np.r_[np.arange(500) < 50, np.arange(500) >= 50].astype(int)
+    score = np.r_[rng.uniform(0.9, 1, 500), rng.uniform(0, 0.1, 500)]
+    found = audit_of(y, score, np.repeat(["a", "b"], 500)).answers["group"]
+    found = found["calibration_difference"]
+    assert 1.6 < found.ci_low < found.estimate < found.ci_high < 1.8
+
+
+def test_a_column_with_the_name_of_a_combination_is_refused():
+    groups = pd.DataFrame({"a": list("xyxy"), "b": list("xxyy"), "a \N{MULTIPLICATION SIGN} b": 1})
+    with pytest.raises(ValueError, match=r"the name of another column, 'a . b'; rename"):
+        audit_of([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4], groups, intersections=[("a", "b")])
+
+
+def test_a_tolerance_without_an_answer_is_undecided_everywhere():
+    groups = ["a"] * 35 + ["b"] * 5
+    audit = audit_of([0, 1] * 20, np.linspace(0, 1, 40), groups, tolerances={"difference": 0.05})
+    assert audit.tolerances["answer"].tolist() == ["undecided"]
+    assert "? undecided: needs two groups with 10 rows of each class" in repr(audit)

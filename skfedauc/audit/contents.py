@@ -326,12 +326,13 @@ def _tolerances(audit: Audited) -> list[Row]:
         question, cells = QUESTIONS[name], []
         for of_column in audit.answers.values():
             found: Answer = of_column[name]
+            answer = tolerance(found, limit)
             if found.missing:
-                cells.append(_cell(found, wording.short(found)))
+                cells.append(Cell(answer, wording.short(found), *found.shown[2:]))
                 continue
             text = wording.with_limits(question, found.gap)
             null = 1.0 if question.is_ratio else 0.0
-            cells.append(Cell(tolerance(found, limit), text, *found.gap, null=null, limit=limit))
+            cells.append(Cell(answer, text, *found.gap, null=null, limit=limit))
         title = question.title
         if not question.is_ratio and not question.parts and not question.is_with_others:
             title += " difference"

@@ -32,6 +32,7 @@ from skfedauc.audit.output import Output
 from skfedauc.audit.questions import QUESTIONS
 from skfedauc.audit.samples import (
     Sample,
+    are_selected,
     check_decisions,
     column_names,
     decisions_at,
@@ -338,7 +339,7 @@ class FairnessAudit(Output):
         if decided is not None:
             selects = decided.scores > 0.5
         elif audit.threshold is not None:
-            selects = np.asarray(rows.scores, np.float64) >= audit.threshold
+            selects = are_selected(np.asarray(rows.scores, np.float64), audit.threshold)
         audit.by_row = ByRow(rows, selects)
         return audit
 

@@ -86,7 +86,8 @@ class Between:
     """Value differences for all group pairs, or ratios, which exclude 1 if differences exclude 0.
 
     `estimates` maps a limit's error probability to the values with their limits; `correlation` is
-    None for independent values. `n_rows` are the denominators of rates, None for all rows.
+    None for independent values. `n_rows` are the denominators of rates, None for all rows; `most`
+    is the largest possible difference.
     """
 
     values: Floats
@@ -94,6 +95,7 @@ class Between:
     correlation: Floats | None = None
     n_rows: NDArray[np.int64] | None = None
     is_ratio: bool = False
+    most: float = 1.0
 
     @property
     def ends(self) -> tuple[int, int]:
@@ -113,8 +115,8 @@ class Between:
 
         The limits together fail with probability `alpha` at most.
         """
-        limits = limits_of_ratio if self.is_ratio else limits_of_difference
-        return limits(self.estimates, self.values.size, alpha, alpha / 2.0, self.correlation)
+        given = self.estimates, self.values.size, alpha, alpha / 2.0, self.correlation
+        return limits_of_ratio(*given) if self.is_ratio else limits_of_difference(*given, self.most)
 
     def excludes_equality(self, limits: GapLimits) -> bool:
         """Return whether the gap's limits exclude equal groups."""
@@ -154,8 +156,8 @@ class Between:
         correlation = None if self.correlation is None else self.correlation[:, reference]
         if self.values.size > MOST_GROUPS:  # The limits of single groups add up.
             correlation = np.full_like(self.values, -1.0)
-        low = difference(ends[0], own[1], correlation).low
-        high = difference(ends[1], own[0], correlation).high
+        low = difference(ends[0], own[1], correlation, self.most).low
+        high = difference(ends[1], own[0], correlation, self.most).high
         low[reference] = high[reference] = np.nan
         return {
             "ci_low": lowest.low,
@@ -204,7 +206,7 @@ class WithOthers:
     def pvalue(self) -> float:
         """Return the groups' smallest p value, times the comparison count."""
         pvalues = self.gaps.pvalue[np.isfinite(self.gaps.pvalue)]
-        n_claims = 1 if self.values.size == 2 else pvalues.size
+        n_claims = 1 if self.values.size == 2 else max(pvalues.size, 1)
         return float(min(n_claims * pvalues.min(initial=1.0), 1.0))
 
     def clearest(self, alpha: float, among: NDArray[np.bool_]) -> Gap | None:
@@ -411,7 +413,7 @@ def _miscalibrations(sample: Sample) -> Between:
         limits = Limits(values, np.minimum(low, values), np.maximum(high, values))
         return limits, limits
 
-    return Between(values, estimates)
+    return Between(values, estimates, most=2.0)
 
 
 def _miscalibration_changes(models: TwoModels) -> Changes:

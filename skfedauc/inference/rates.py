@@ -124,12 +124,17 @@ def _rows(rows: ArrayLike | Shares, tail: float) -> tuple[Floats, NDArray[np.boo
 # Differences and ratios of two shares ------------------------------------------------------------
 
 
-def difference(one: Limits, other: Limits, correlation: Floats | None = None) -> Limits:
-    """Return the difference between two estimates, which may be correlated, with limits."""
+def difference(
+    one: Limits, other: Limits, correlation: Floats | None = None, most: float = 1.0
+) -> Limits:
+    """Return the difference between two estimates, which may be correlated, with limits.
+
+    `most` is the largest possible difference.
+    """
     value = one.value - other.value
     below = reach_of_difference(one.value - one.low, other.high - other.value, correlation)
     above = reach_of_difference(one.high - one.value, other.value - other.low, correlation)
-    return Limits(value, np.maximum(value - below, -1.0), np.minimum(value + above, 1.0))
+    return Limits(value, np.maximum(value - below, -most), np.minimum(value + above, most))
 
 
 def lower_limit_of_ratio(one: Limits, other: Limits, correlation: Floats | None = None) -> Floats:
@@ -148,6 +153,8 @@ def lower_limit_of_ratio(one: Limits, other: Limits, correlation: Floats | None 
     root = np.sqrt(np.maximum(product**2 - of_one * of_other, 0.0))
     with np.errstate(divide="ignore", invalid="ignore"):
         found = of_one / (product + root)
+        if correlation is not None:  # With a product below 0, that denominator cancels.
+            found = np.where(product < 0.0, (product - root) / of_other, found)
     # A limit of 0 also holds for shares of 0, for which the fraction is 0 / 0.
     return np.where(of_one > 0.0, found, of_one)
 
@@ -202,17 +209,19 @@ def limits_of_difference(
     alpha: float,
     tail: float,
     correlation: Floats | None = None,
+    most: float = 1.0,
 ) -> GapLimits:
     """Return limits for the largest minus the smallest true group value, of at least two groups.
 
-    `alpha` and `tail` are the error probabilities of the lower and the upper limit. The correlation
-    matrix is that of the estimates; None if they are independent.
+    `alpha` and `tail` are the error probabilities of the lower and the upper limit, and `most` the
+    largest possible difference. The correlation matrix is that of the estimates; None if they are
+    independent.
     """
     lowest, highest = estimates(tail_of(deviate_of_all_pairs(alpha, n_groups)))
     least, _ = largest_difference(lowest, highest, -1.0, correlation)
     lowest, highest = estimates(tail_of(deviate_of_furthest_pair(tail, n_groups)))
-    most, _ = largest_difference(highest, lowest, 1.0, correlation)
-    return GapLimits(max(least, 0.0), min(most, 1.0))
+    upper, _ = largest_difference(highest, lowest, 1.0, correlation)
+    return GapLimits(max(least, 0.0), min(upper, most))
 
 
 def largest_difference(
@@ -306,8 +315,9 @@ class Shares(NamedTuple):
         """Return by how much few clusters stretch the limits: a ratio between t quantiles."""
         from scipy.special import stdtrit
 
-        # The ratio of the quantiles converges as the tail approaches one half.
-        tail = np.broadcast_to(np.minimum(tail, 0.49), self.share.shape)
+        # The ratio of the quantiles converges as the tail approaches one half. For the smallest
+        # tails, the quantiles of few clusters overflow.
+        tail = np.broadcast_to(np.clip(tail, 1e-100, 0.49), self.share.shape)
         found, known = np.ones(self.share.shape), self.is_estimated
         found[known] = stdtrit(self.n_clusters[known] - 1.0, tail[known])
         found[known] /= stdtrit(self.n_rows[known] - 1.0, tail[known])
