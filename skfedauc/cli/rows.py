@@ -256,14 +256,17 @@ def groups_of(column: pd.Series[Any]) -> pd.Series[Any]:
     is_float = values.dtype.kind == "f"
     if is_float and (values % 1 == 0).all() and (np.abs(values) <= 2**53).all():
         values = values.astype(np.int64)  # These floats are integers.
-    texts = _input.without_zero_decimals([str(value) for value in values])
-    found = np.array([number(text) for text in texts])
+    texts = [str(value) for value in values]
+    if values.dtype.kind == "M":  # The text must not depend on the unit.
+        texts = [str(pd.Timestamp(value)).removesuffix(" 00:00:00") for value in values]
+    labels = _input.without_zero_decimals(texts)
+    found = np.array([number(text) for text in labels])
     if found.size and np.isfinite(found).all() and (found % 1 != 0).any():
         raise CommandError(
             f"column {shortened(column.name)} holds numbers that are not whole, and the groups of "
             "--group must be labels; cut the numbers into bands, such as '20 to 29'"
         )
-    text = np.array([*texts, None], object)
+    text = np.array([*labels, None], object)
     return pd.Series(text[codes], index=column.index, dtype=object)
 
 
@@ -291,11 +294,13 @@ def decisions_of(
 ) -> NDArray[np.float64]:
     """Return 1 for predictions of the positive class, and 0 for other predictions.
 
-    Decisions are class labels, or 0 and 1 if neither number is a class label.
+    Decisions are class labels, or 0 and 1 where these numbers are not labels of the other class.
     """
     decided = labels_of(column, mark)
     found, known = (set(of.tolist()) for of in (decided, labels))
-    if not found <= known and not found <= {0, 1}:
+    # 1 must not be the negative class, and 0 not the positive one.
+    are_flags = found <= {0, 1} and positive != 0 and (positive == 1 or 1 not in known)
+    if not found <= known and not are_flags:
         raise CommandError(
             f"column {shortened(column.name)} has the decisions {listed(sorted(found, key=str))}; "
             f"they must be labels of the classes, {listed(sorted(known, key=str))}, or 0 and 1"

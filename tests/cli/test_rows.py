@@ -22,7 +22,8 @@ from cli_cases import (
 from skfedauc import GroupAUC, ScoreCounts
 from skfedauc.cli.arguments import parse
 from skfedauc.cli.main import main
-from skfedauc.cli.rows import counts_of, decisions_of, rows_of
+from skfedauc.cli.rows import counts_of, decisions_of, groups_of, rows_of
+from skfedauc.cli.terminal import CommandError
 
 # Numbers -------------------------------------------------------------------------------
 
@@ -129,11 +130,27 @@ def test_infinite_labels_are_refused(tmp_path, error_of, ending, infinite):
         (["no", "yes", "no"], ["no", "yes"], "yes", [0, 1, 0]),
         (["0", "1", "0"], ["no", "yes"], "yes", [0, 1, 0]),
         (["True", "False"], [0.0, 1.0], 1, [1, 0]),
+        (["0", "1", "0"], [-1.0, 1.0], 1.0, [0, 1, 0]),
+        (["1", "2", "1"], [1.0, 2.0], 2.0, [0, 1, 0]),
+        (["0", "1", "0"], [0.0, 2.0], 2.0, [0, 1, 0]),
     ],
 )
 def test_decisions(decisions, classes, pos_label, expected):
     found = decisions_of(pd.Series(decisions, name="d"), np.array(classes), pos_label)
     assert found.tolist() == expected
+
+
+@pytest.mark.parametrize(("classes", "positive"), [([1.0, 2.0], 2.0), ([-1.0, 0.0], 0.0)])
+def test_decisions_that_could_be_labels_of_the_other_class(classes, positive):
+    with pytest.raises(CommandError, match="must be labels of the classes"):
+        decisions_of(pd.Series(["0", "1"], name="d"), np.array(classes), positive)
+
+
+@pytest.mark.parametrize("text", ["2020-01-01", "2020-01-01 10:30:00"])
+@pytest.mark.parametrize("unit", ["s", "us", "ns"])
+def test_dates_are_groups_whatever_their_unit(unit, text):
+    dates = pd.Series(pd.array([text, None], pd.ArrowDtype(pa.timestamp(unit))), name="date")
+    assert groups_of(dates).tolist() == [text, None]
 
 
 @pytest.mark.parametrize(
