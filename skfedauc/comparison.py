@@ -33,6 +33,7 @@ from skfedauc.inference.quantiles import Pairs
 from skfedauc.measures import Measure, check_measure
 from skfedauc.pairs import GroupPairs
 from skfedauc.report import AVERAGES, GroupAUC, estimates_of, index_of, of_one_label, shares
+from skfedauc.report.groups import order_of
 from skfedauc.report.statistics import Average
 
 if TYPE_CHECKING:
@@ -249,6 +250,8 @@ default="pooled"
         of_groups, adjustment = compare_in_groups(within, pairs, confidence_level)
         by_group = _table(of_groups, measure).assign(adjustment=adjustment)
         by_group.index = _index(names, pairs, index_of(reports[0]))
+        lines = np.arange(len(by_group)).reshape(-1, len(pairs[0]))  # one row per group
+        by_group = by_group.take(lines[order_of(counts[0])].ravel())
     of_models = np.empty(len(names))
     for place, column in zip(pairs, ("value_a", "value_b"), strict=True):
         of_models[place] = table[column]
@@ -385,9 +388,11 @@ def _table(found: Comparisons, measure: Measure | None) -> pd.DataFrame:
     import pandas as pd
 
     table = pd.DataFrame({name: values.T.ravel() for name, values in found._asdict().items()})
+    limits = ["ci_low", "ci_high"]
+    table[limits] = table[limits].clip(-1.0, 1.0)
     if measure is not None:
         low, high = measure.scale
-        table[["difference", "ci_low", "ci_high"]] *= high - low
+        table[["difference", *limits]] *= high - low
         values = ["value_a", "value_b"]
         table[values] = high - (high - low) * (1.0 - table[values])
     return table

@@ -18,6 +18,7 @@ from skfedauc.counts.score_counts import select_groups
 from skfedauc.inference.intervals import check_confidence_level
 from skfedauc.inference.variances import Variances, variances_of
 from skfedauc.report import GroupAUC
+from skfedauc.report.groups import order_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -234,11 +235,11 @@ def _series(counts: ScoreCounts) -> Iterator[tuple[Any, NDArray[np.intp], list[A
         )
     by_group: dict[Any, list[int]] = {}
     labels = counts.groups or ()
-    for number, label in enumerate(labels):
+    for number in order_of(counts).tolist():
+        label = labels[number]
         group = label[:-1] if isinstance(label, tuple) else ("all",)
         by_group.setdefault(group if len(group) > 1 else group[0], []).append(number)
     for group, numbers in by_group.items():
-        # Labels of one group are sorted by period.
         own = [labels[n] for n in numbers]
         periods = [label[-1] if isinstance(label, tuple) else label for label in own]
         yield group, np.array(numbers), periods

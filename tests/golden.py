@@ -68,6 +68,15 @@ CHANGED: dict[str, str] = {
         f"*/report ranking/ci_{end}": "the error of the limits was up to 1e-8, and is 1e-13"
         for end in ("low", "high")
     },
+    **dict.fromkeys(
+        (
+            "single_rows/models */*ci_*",
+            "perfect/models two over groups/table/ci_low",
+            "withheld/models *by_group/ci_*",
+            "zipf/models two by group, *by_group/ci_high",
+        ),
+        "limits of differences between models are differences that values can have",
+    ),
     "single_rows/report compare_groups*": _SINGLE_ROWS,
     "folds_small/folds within_folds compare_groups*": _SINGLE_ROWS,
 }

@@ -472,3 +472,16 @@ def test_the_whole_partial_auc_is_the_auc_also_with_clusters():
             columns = ["difference", "ci_low", "ci_high", "pvalue"]
             assert_allclose(of_whole[columns], of_auc[columns], rtol=1e-12)
             assert_allclose(of_whole["value_b"], of_auc["value_b"], rtol=1e-12)
+
+
+def test_limits_are_differences_that_values_can_have():
+    rng, n_clipped = np.random.default_rng(0), 0
+    for measure, most in ((None, 1.0), (PartialAUC(max_fpr=0.8), 1 / 1.2), (AveragePrecision(), 1)):
+        for _ in range(20):
+            y, (a, b) = rng.permutation(np.arange(10) % 2), rng.random((2, 10))
+            found = compare_models(y, {"a": a, "b": b}, measure=measure).table
+            low, difference, high = found[["ci_low", "difference", "ci_high"]].to_numpy()[0]
+            if not np.isnan(low):
+                assert -most - 1e-12 <= low <= difference <= high <= most + 1e-12
+                n_clipped += low < 1e-9 - most or high > most - 1e-9
+    assert n_clipped > 3

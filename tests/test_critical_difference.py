@@ -29,6 +29,7 @@ from sklearn.model_selection import (
 )
 
 from skfedauc import (
+    RepeatedWithinGroupStratifiedKFold,
     WithinGroupStratifiedKFold,
     auc_critical_difference,
     compare_candidates,
@@ -158,6 +159,9 @@ CVS = {
     "WithinGroupStratifiedKFold": WithinGroupStratifiedKFold(4, groups="site"),
     "RepeatedKFold": RepeatedKFold(n_splits=3, n_repeats=2, random_state=0),
     "RepeatedStratifiedKFold": RepeatedStratifiedKFold(n_splits=4, n_repeats=2, random_state=0),
+    "RepeatedWithinGroupStratifiedKFold": RepeatedWithinGroupStratifiedKFold(
+        n_splits=3, n_repeats=2, groups="site", random_state=0
+    ),
 }
 
 

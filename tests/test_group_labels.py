@@ -19,6 +19,7 @@ from sklearn.model_selection import GridSearchCV
 from skfedauc import (
     FairnessAudit,
     GroupAUC,
+    MulticlassGroupAUC,
     RepeatedWithinGroupStratifiedKFold,
     ScoreCounts,
     WithinGroupStratifiedKFold,
@@ -479,6 +480,32 @@ def test_tables_list_ordered_categories_in_their_order(kind):
     pd.testing.assert_frame_equal(tables[0].loc[sorted(BANDS)], tables[1], check_names=False)
     gaps = [audit.gaps.droplevel("column") for audit in audits]
     pd.testing.assert_frame_equal(*gaps)
+
+
+def test_models_folds_and_classes_are_listed_in_the_order_of_the_categories():
+    y, score, band, _ = banded()
+    several = np.where(score > 0.8, 2, y)
+    shares = np.stack([1 - score, score**2, score - score**2], axis=1)
+
+    def tables_of(groups):
+        models = compare_models(y, {"a": score, "b": score**2 % 0.7, "c": -score}, groups=groups)
+        yield models.by_group.set_index(pd.Index(models.by_group.index.to_flat_index()))
+        folds = cross_validate_group_auc(
+            LogisticRegression(), score[:, None], y, groups=groups, undefined="ignore"
+        )
+        yield from (of.by_group for of in (folds.folds[0], folds.within_folds, folds.over_folds))
+        for multi_class in ("ovr", "ovo"):
+            classes = MulticlassGroupAUC.from_predictions(
+                several, shares, groups=groups, multi_class=multi_class, undefined="ignore"
+            )
+            yield classes.by_group
+            yield classes.confidence_intervals(of="groups")
+
+    for ours, plain in zip(tables_of(ordered("pandas", band)), tables_of(band), strict=True):
+        labels = [label[0] if isinstance(label, tuple) else label for label in ours.index]
+        assert list(dict.fromkeys(labels)) == BANDS
+        assert list(plain.index) != list(ours.index)
+        pd.testing.assert_frame_equal(ours.loc[plain.index], plain, check_names=False)
 
 
 def test_orders_of_merged_parts():

@@ -543,3 +543,11 @@ def test_intervals_of_counts_are_refused():
         report.confidence_intervals(class_average="micro")
     with pytest.raises(ValueError, match=r"clusters has 3 .* 40"):
         rows.report(clusters=[0, 1, 2])
+
+
+@pytest.mark.parametrize("undefined", ["raise", "skip"])
+def test_printing_neither_warns_nor_raises(undefined):
+    report = MulticlassGroupAUC.from_predictions(
+        [0, 1, 2, 0], np.eye(3)[[0, 1, 2, 1]], groups=list("aaab"), undefined=undefined
+    )
+    assert "pooled" in repr(report)

@@ -28,6 +28,7 @@ from skfedauc._input.arrays import (
 )
 from skfedauc._input.groups import (
     Missing,
+    category_orders,
     check_group_names,
     check_groups_given,
     check_missing,

@@ -291,13 +291,14 @@ def check_groups_given(groups: Any) -> None:
 def encode_groups(
     groups: Any,
     name: str = "groups",
-    missing: Missing = "raise",
+    missing: Missing | None = None,
     n_rows: NDArray[np.int64] | None = None,
 ) -> tuple[NDArray[np.intp], Labels]:
     """Return each row's group number, and the sorted group labels.
 
     Combinations of several columns are groups. Rows without a label in a column raise a ValueError,
-    get the number -1 ("drop"), or get the label `MISSING` in the column ("group").
+    get the number -1 ("drop"), or get the label `MISSING` in the column ("group"). With None,
+    `missing` is no option of the caller, so the error does not name it.
     """
     return _encode_all(_group_columns(groups, name), name, missing, n_rows)
 
@@ -334,7 +335,7 @@ def encode_columns(columns: Mapping[str, Any]) -> tuple[NDArray[np.intp], Labels
     first, *others = columns
     for name, column in zip(others, several[1:], strict=True):
         check_length(name, len(column), first, len(several[0]))
-    return _encode_all(several, ", ".join(columns), "raise")
+    return _encode_all(several, ", ".join(columns), None)
 
 
 def _group_columns(groups: Any, name: str) -> list[Any]:
@@ -397,7 +398,7 @@ def _is_column(kind: type) -> bool:
 
 
 def _encode_all(
-    columns: list[Any], name: str, missing: Missing, n_rows: NDArray[np.int64] | None = None
+    columns: list[Any], name: str, missing: Missing | None, n_rows: NDArray[np.int64] | None = None
 ) -> tuple[NDArray[np.intp], Labels]:
     encoded = [encode_column(column, name) for column in columns]
     has_gaps = [codes.size > 0 and int(codes.min()) < 0 for codes, _ in encoded]
@@ -408,9 +409,9 @@ def _encode_all(
         ]
     elif any(has_gaps):
         has_label = np.all([codes >= 0 for codes, _ in encoded], axis=0)
-        if missing == "raise":
+        if missing != "drop":
             mend = "drop these rows, or give them a label of their own such as 'missing'"
-            if name == "groups":
+            if missing == "raise":
                 mend = "pass missing='drop', or missing='group' for a label of their own, "
                 mend += repr(MISSING)
             raise ValueError(

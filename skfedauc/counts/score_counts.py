@@ -1134,6 +1134,14 @@ def with_n_missing(counts: ScoreCounts, n_missing: int) -> ScoreCounts:
     return counts._with(counts._state._replace(n_missing=n_missing))  # noqa: SLF001
 
 
+def with_columns_of(groups: Any, counts: ScoreCounts) -> ScoreCounts:
+    """Return the counts with the names and the ordered categories of the columns of `groups`."""
+    state = counts._state  # noqa: SLF001
+    names = _input.names_of(state.labels, groups)
+    orders = _input.category_orders(groups)
+    return counts._with(state._replace(group_names=names, orders=orders))  # noqa: SLF001
+
+
 def with_weights_over(counts: ScoreCounts, exponent: int | None = None) -> ScoreCounts:
     """Return the counts with weights divided by ``2**exponent``, their own by default, exactly."""
     state = counts._state  # noqa: SLF001

@@ -47,8 +47,8 @@ def compare_candidates(
         Score name, which is a key of ``scoring``; "score" for a search with a single score.
     test_fraction : float, default=None
         Share of the rows in the test set of each split, between 0 and 1. None computes it from
-        ``search.cv``, if this is a number of folds, one of scikit-learn's K-fold splitters (also
-        repeated), `LeaveOneGroupOut` or `WithinGroupStratifiedKFold`.
+        ``search.cv``, if this is a number of folds, one of scikit-learn's K-fold splitters,
+        `WithinGroupStratifiedKFold` (also repeated) or `LeaveOneGroupOut`.
     confidence_level : float, default=0.95
         Candidates are tied with the best, or with `margin` not inferior to it, by their adjusted p
         value and the error rate ``1 - confidence_level``.
@@ -239,6 +239,11 @@ _EACH_ROW_ONCE = {
     "LeaveOneGroupOut",
     "WithinGroupStratifiedKFold",
 }
+_REPEATED = {
+    "RepeatedKFold",
+    "RepeatedStratifiedKFold",
+    "RepeatedWithinGroupStratifiedKFold",
+}
 
 
 def _test_fraction_of(search: Any, n_splits: int) -> float:
@@ -256,7 +261,7 @@ def _test_fraction_of(search: Any, n_splits: int) -> float:
     if type(cv).__module__.partition(".")[0] in ("sklearn", "skfedauc"):
         if kind in _EACH_ROW_ONCE:
             return 1 / n_splits
-        if kind in ("RepeatedKFold", "RepeatedStratifiedKFold"):
+        if kind in _REPEATED:
             return float(cv.n_repeats / n_splits)
     raise ValueError(
         f"the share of the rows in each test set of cv={kind} is not known: pass "
@@ -514,10 +519,10 @@ def scores_and_gaps(
     undefined = np.isnan(gaps) & ~np.isnan(scores)
     if undefined.any():
         raise ValueError(
-            f"the {gap} of {int(undefined.sum())} of {scores.size} candidates is NaN, because a "
-            "fold had fewer than two groups with rows of both classes (GroupKFold and "
-            "LeaveOneGroupOut make such folds). Use cv=WithinGroupStratifiedKFold(...), which "
-            "spreads each group over the folds."
+            f"the {gap} of {int(undefined.sum())} of {scores.size} candidates is NaN in some fold; "
+            "see the warnings of the search, or run it with error_score='raise'. A gap needs two "
+            "groups with rows of both classes (tau: two rows of each) in every fold, and "
+            "cv=WithinGroupStratifiedKFold(...) spreads each group over the folds."
         )
     gaps[np.isnan(scores)] = np.nan
     if np.isnan(scores).all():

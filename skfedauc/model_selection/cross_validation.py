@@ -15,7 +15,12 @@ from sklearn.utils import get_tags
 
 from skfedauc import _input, _sklearn, _words
 from skfedauc.counts import ScoreCounts, left_out
-from skfedauc.counts.score_counts import counts_of_rows, select_groups, with_n_missing
+from skfedauc.counts.score_counts import (
+    counts_of_rows,
+    select_groups,
+    with_columns_of,
+    with_n_missing,
+)
 from skfedauc.inference import intervals
 from skfedauc.model_selection.splitter import (
     SplitsByGroups,
@@ -346,8 +351,9 @@ def cross_validate_group_auc(
     )
     by_code = [found.counts for found in done["test_score"]]
     tested = np.concatenate([np.arange(target.size)[test] for _, test in splits])
+    counts = [of.regroup({code: label_of[code] for code in of.groups or ()}) for of in by_code]
     return GroupAUCCrossValidation(
-        [of.regroup({code: label_of[code] for code in of.groups or ()}) for of in by_code],
+        [with_columns_of(of_rows, of) for of in counts],
         undefined,
         estimators=[fitted.estimator for fitted in done["estimator"]] if return_estimator else None,
         rows_repeat=np.unique(tested).size < tested.size,

@@ -59,7 +59,13 @@ def by_number(counts: ScoreCounts, table: pd.DataFrame) -> pd.DataFrame:
 
 def order_of(counts: ScoreCounts) -> NDArray[np.intp]:
     """Return group numbers in the order of the categories; in their own without an order."""
-    orders, groups, numbers = view_of(counts).orders, counts.groups, np.arange(len(counts))
+    groups = ("all",) if counts.groups is None else counts.groups
+    return order_of_labels(groups, view_of(counts).orders)
+
+
+def order_of_labels(groups: Sequence[Any], orders: tuple[tuple[Any, ...], ...]) -> NDArray[np.intp]:
+    """Return the numbers of the groups, given the ordered categories of each column."""
+    numbers = np.arange(len(groups))
     if not any(orders) or not groups:
         return numbers
     columns = list(zip(*groups, strict=True)) if isinstance(groups[0], tuple) else [groups]

@@ -23,8 +23,21 @@ from skfedauc.inference.variances import Variances
 from skfedauc.pairs import GroupPairs
 from skfedauc.report.estimates import GroupEstimates
 from skfedauc.report.group_auc import GroupAUC, estimates_of, index_of
-from skfedauc.report.groups import Undefined, UndefinedPolicy, check_undefined, labels_of_rows
-from skfedauc.report.statistics import AVERAGES, STATISTICS, StatisticName, check_statistic, shares
+from skfedauc.report.groups import (
+    Undefined,
+    UndefinedPolicy,
+    check_undefined,
+    labels_of_rows,
+    order_of_labels,
+)
+from skfedauc.report.statistics import (
+    AVERAGES,
+    STATISTICS,
+    StatisticName,
+    all_statistics,
+    check_statistic,
+    shares,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -431,10 +444,14 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         filled = [report for report in reports if report.n_groups] or reports[:1]
         if not labels:
             return index_of(filled[0]), [np.arange(report.n_groups) for report in reports]
-        numbers, _ = _input.unite_labels(labels)
+        numbers, united = _input.unite_labels(labels)
         first, *others = (index_of(report) for report in filled)
         _, where = np.unique(np.concatenate(numbers), return_index=True)
-        return first.append(others)[where], numbers
+        order = order_of_labels(
+            united.tolist(), view_of(next(iter(self.counts.parts.values()))).orders
+        )
+        place = np.argsort(order)
+        return first.append(others)[where][order], [place[own] for own in numbers]
 
     # Display -----------------------------------------------------------------------------------
 
@@ -452,7 +469,7 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
     def __repr__(self) -> str:
         lines = [repr(self.counts).replace("MulticlassCounts(", "MulticlassGroupAUC of ")[:-1]]
         for key, report in self.items():
-            values = report.statistics()
+            values = all_statistics(estimates_of(report))
             parts = [f"{name} {values[name]:.4f}" for name in ("pooled", "macro") if name in values]
             lines.append(f"  {_words.shortened_label(key):<16} {', '.join(parts)}")
         return "\n".join(lines)
