@@ -29,10 +29,11 @@ from sklearn.utils.validation import (
     _check_method_params,
     _check_response_method,
     _num_samples,
+    check_is_fitted,
 )
 
 from skfedauc import _input
-from skfedauc._words import all_shortened, described, shortened, shortened_text
+from skfedauc._words import all_shortened, described, listed, shortened, shortened_text
 
 __all__ = [
     "OF_CLASSES",
@@ -239,7 +240,7 @@ def scores_of(
     check_estimator(estimator)
     positive, is_other = positive_class(estimator, pos_label)
     if y is not None:
-        _input.check_labels(_labels_of(y, X), positive, name="y")
+        _check_labels(_labels_of(y, X), positive, estimator, is_default=pos_label is None)
     asked = TWO_CLASSES if response_method is None else response_method
     method = response_method_name(estimator, asked)
     if method_caller is None:
@@ -249,6 +250,20 @@ def scores_of(
     scores = _input.column_of(values, name)
     # Negative scores keep the order of the scores exactly, unlike one minus the scores.
     return ModelScores(-scores if is_other else scores, positive, is_other, method)
+
+
+def _check_labels(labels: NDArray[Any], positive: Any, estimator: Any, *, is_default: bool) -> None:
+    """Check the labels of y, which may be others than those that the estimator was fitted on."""
+    try:
+        _input.check_labels(labels, positive, name="y")
+    except ValueError:
+        fitted, found = getattr(estimator, "classes_", ()), set(labels.tolist())
+        if is_default and len(fitted) and not found & set(np.asarray(fitted).tolist()):
+            raise ValueError(
+                f"y has the labels {listed(found)}, and {type(estimator).__name__} was fitted on "
+                f"{listed(np.asarray(fitted).tolist())}; pass y with the labels of fit."
+            ) from None
+        raise
 
 
 def _labels_of(y: Any, X: Any) -> NDArray[Any]:
@@ -345,14 +360,19 @@ def _are_of_default_class(scores: Any, estimator: Any, X: Any, name: str) -> boo
 
 def positive_class(estimator: Any, pos_label: Any) -> tuple[Any, bool]:
     """Return the positive label, and whether the default scores are for the other class."""
-    if not is_classifier(estimator) or not hasattr(estimator, "classes_"):
+    classes = _classes_of(estimator)
+    if classes is None:
         return pos_label, False
-    classes = _input.from_array_api(estimator.classes_)
+    if len(classes) == 1:
+        raise ValueError(
+            f"group AUC needs a binary classifier; {type(estimator).__name__} was fitted on rows "
+            f"of one class, {shortened(classes.tolist()[0])}. Stratify the folds by class."
+        )
     if len(classes) != 2:
         raise ValueError(
             f"group AUC needs a binary classifier; {type(estimator).__name__} has "
-            f"{len(classes)} class{'' if len(classes) == 1 else 'es'}. To compare one class with "
-            "the others, fit and score on y == label; to compare all classes, use "
+            f"{len(classes)} classes. To compare one class with the others, fit and score on "
+            "y == label; to compare all classes, use "
             "MulticlassGroupAUC.from_estimator, or multi_class= of scorers."
         )
     known = list(classes.tolist())
@@ -367,14 +387,24 @@ def positive_class(estimator: Any, pos_label: Any) -> tuple[Any, bool]:
     return pos_label, place == 0
 
 
+def _classes_of(estimator: Any) -> Any:
+    """Return the classes of a fitted classifier; None for a regressor."""
+    if not is_classifier(estimator):
+        return None
+    if hasattr(estimator, "fit") and not hasattr(estimator, "classes_"):
+        check_is_fitted(estimator)
+    return _input.from_array_api(getattr(estimator, "classes_", None))
+
+
 def _three_classes(estimator: Any, remedy: str) -> Any:
     """Return a fitted classifier's three or more classes."""
-    classes = _input.from_array_api(getattr(estimator, "classes_", None))
+    classes = _classes_of(estimator)
     if classes is None or len(classes) < 3:
         number = "no" if classes is None else len(classes)
         raise ValueError(
             f"multi_class needs a classifier of three or more classes; {type(estimator).__name__} "
-            f"has {number} classes. {remedy}"
+            f"has {number} classes. {remedy} If the data have more classes, the model was fitted "
+            "on rows that lack some: stratify the folds by class."
         )
     return classes
 

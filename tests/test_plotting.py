@@ -700,3 +700,11 @@ def test_matplotlib_is_needed_to_draw_and_pyplot_only_without_axes(monkeypatch):
     GroupAUCDisplay.from_predictions(**rows, ax=ax)
     with pytest.raises(ImportError, match=r"matplotlib\.pyplot"):
         GroupAUCDisplay.from_predictions(**rows)
+
+
+def test_cross_aucs_of_one_class():
+    rng = np.random.default_rng(0)
+    display = CrossAUCDisplay.from_predictions(
+        np.ones(40), rng.random(40), groups=np.repeat(["a", "b"], 20), ax=axes()
+    )
+    assert np.isnan(display.errors).all()

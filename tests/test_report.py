@@ -624,3 +624,19 @@ def test_a_report_has_few_public_names_and_the_statistics_by_name(small):
             getattr(small, name)
     with pytest.raises(AttributeError, match=r"no attribute 'nonsense'$"):
         _ = small.nonsense
+
+
+def test_a_number_for_an_undefined_auc_is_not_tested():
+    rng = np.random.default_rng(0)
+    y, group = np.r_[np.arange(200) % 2, np.ones(5, int)], np.repeat(["a", "b", "c"], [100, 100, 5])
+    score = rng.normal(size=205) + y
+    report = GroupAUC.from_predictions(y, score, groups=group, undefined=0.5)
+    test = report.test_difference()
+    assert np.isnan(test.pvalue)
+    assert test.clearest is None
+    assert test.difference == report.statistics()["difference"] > 0.2
+    assert "no test, with 0.5 for 1 group without an AUC" in repr(report)
+    assert "worst 0.500: c, 5 positives and 0 negatives, which has no AUC" in repr(report)
+    usual = GroupAUC.from_predictions(y, score, groups=group, undefined="ignore")
+    adjusted = usual.compare_groups()["pvalue_adjusted"].min()
+    assert usual.test_difference().pvalue == pytest.approx(adjusted)

@@ -26,6 +26,7 @@ from sklearn.ensemble import (
     RandomForestClassifier,
     VotingClassifier,
 )
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression, RidgeClassifier, SGDClassifier
 from sklearn.metrics import get_scorer, roc_auc_score
 from sklearn.model_selection import (
@@ -312,6 +313,22 @@ def test_decisions_are_compared_with_scores(rows, positive):
     selected = pd.Series(decided == (positive == 1)).groupby(X["site"]).mean()
     found = pair.answers["site"]["demographic_parity_difference"].table["after"]
     assert found.to_dict() == pytest.approx(selected.to_dict())
+
+
+def test_models_without_classes_or_with_other_classes_are_named(rows):
+    X, y = rows
+    for unfitted in map(clone, (on_features(LOGISTIC), LOGISTIC, DecisionTreeClassifier())):
+        for report in (GroupAUC, MulticlassGroupAUC):
+            with pytest.raises(NotFittedError, match="is not fitted yet"):
+                report.from_estimator(unfitted, X, y, groups="site")
+    texts = on_features(LOGISTIC).fit(X, np.where(y == 1, "yes", "no"))
+    with pytest.raises(ValueError, match=r"y has the labels .* was fitted on 'no', 'yes'; pass y"):
+        GroupAUC.from_estimator(texts, X, y, groups="site")
+    one = on_features(DecisionTreeClassifier()).fit(X, np.ones(len(X)))
+    with pytest.raises(ValueError, match=r"rows of one class, 1\.0\. Stratify the folds by class"):
+        make_group_auc_scorer("pooled", groups="site")(one, X, y)
+    with pytest.raises(ValueError, match=r"lack some: stratify the folds by class"):
+        make_group_auc_scorer("pooled", groups="site", multi_class="ovr")(texts, X, y)
 
 
 # Several classes -------------------------------------------------------------------------------

@@ -321,7 +321,8 @@ class Bins(Immutable):
         ----------
         edges : array-like, shape (n_edges,)
             Finite cut points in increasing order, at least one. A cut point is the lowest score in
-            a bin. The scores below the first cut point are also a bin.
+            a bin, in float64: 0.7 in float32 is below 0.7. The scores below the first cut point are
+            also a bin.
 
         Returns
         -------

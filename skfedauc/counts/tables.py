@@ -128,8 +128,8 @@ def table_of(state: State) -> pd.DataFrame:
     group_columns: dict[str, NDArray[Any]] = {}
     if state.labels is not None:
         columns = _input.columns_of_labels(state.labels)
-        # `state_of_table` reads columns with the names of ranges as ranges.
-        taken = [*counts, *RANGE_COLUMNS]
+        # `state_of_table` reads columns with these names as ranges and weights.
+        taken = [*counts, *RANGE_COLUMNS, *WEIGHT_COLUMNS]
         names = names_of_columns(state.group_names, len(columns), state.labels.size, taken)
         if not state.labels.size:
             columns = [state.labels] * len(names)

@@ -117,6 +117,8 @@ def pair_errors(counts: ScoreCounts) -> Floats:
     """
     rows = view_of(with_weights_over(counts)).rows_by_class
     variance = np.zeros((len(counts), len(counts)))
+    if not all(of_class.n.any() for of_class in rows):
+        return variance + np.nan  # One class has no placement values.
     for of_row, of_class in zip(_row_variances(counts), rows, strict=True):
         of_group = of_row * ratio(1.0, of_class.effective)
         variance += of_group[:, None] + of_group

@@ -101,6 +101,8 @@ def difference_test(
     extremes = estimates.extremes_in_use
     found = difference_interval(extremes, confidence_level, "logit")
     pvalue, pair = clearest_difference(extremes)
+    if not estimates.pairs.defined[used].all():
+        pvalue, pair = float("nan"), None  # A number in place of an AUC is no estimate.
     labels = index.tolist()
     highest = labels[int(np.where(used, auc, -np.inf).argmax())]
     lowest = labels[int(np.where(used, auc, np.inf).argmin())]

@@ -711,7 +711,8 @@ class GroupAUC:
         DifferenceTest
             Result with the `difference`, its limits `ci_low` and `ci_high`, the `pvalue` (the
             smallest `pvalue_adjusted` of `compare_groups`), and the groups `highest`, `lowest` and
-            `clearest`. NaN with fewer than two groups that have an AUC.
+            `clearest`. NaN with fewer than two groups that have an AUC. With a number for
+            `undefined`, `pvalue` is NaN if it replaces the AUC of a group.
 
         Examples
         --------

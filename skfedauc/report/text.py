@@ -229,6 +229,8 @@ def _worst(estimates: GroupEstimates, index: pd.Index) -> Iterator[str]:
     counts = estimates.pairs.counts
     positives, negatives = int(counts.n_positives[worst]), int(counts.n_negatives[worst])
     few = ", few rows" if min(positives, negatives) < FEW else ""
+    if not estimates.pairs.defined[worst]:
+        few = ", which has no AUC"
     certain = _in_parentheses(_certain(estimates, "worst"))
     yield (
         f"worst {_number(values[worst])}{certain}: {_words.shortened_label(index[worst])}, "
@@ -251,8 +253,13 @@ def _gap(estimates: GroupEstimates, index: pd.Index) -> Iterator[str]:
         return
     test = difference_test(estimates, index, _LEVEL)
     told = [_interval(test.ci_low, test.ci_high), *_certain(estimates, "difference")]
-    tested = f"{_in_parentheses(told)}, {_words.pvalue_text(test.pvalue)}"
-    start = f"difference {_number(test.difference)}{tested}: "
+    start = f"difference {_number(test.difference)}{_in_parentheses(told)}"
+    n_without = int((~estimates.pairs.defined[used]).sum())
+    if n_without:
+        without = f"{_words.counted(n_without, 'group')} without an AUC"
+        yield f"{start}: no test, with {estimates.policy.replacement:g} for {without}"
+        return
+    start += f", {_words.pvalue_text(test.pvalue)}: "
     if test.pvalue < 1 - _LEVEL:
         aucs = dict(zip(index[used].tolist(), auc[used].tolist(), strict=True))
         yield f"{start}the groups differ, {_pair(test, aucs)}"
