@@ -257,11 +257,12 @@ def _check_labels(labels: NDArray[Any], positive: Any, estimator: Any, *, is_def
     try:
         _input.check_labels(labels, positive, name="y")
     except ValueError:
-        fitted, found = getattr(estimator, "classes_", ()), set(labels.tolist())
-        if is_default and len(fitted) and not found & set(np.asarray(fitted).tolist()):
+        fitted = np.asarray(getattr(estimator, "classes_", ())).tolist()
+        found = [] if _input.count_missing(labels) else sorted(set(labels.tolist()), key=str)
+        if is_default and fitted and len(found) == 2 and not set(found) & set(fitted):
             raise ValueError(
                 f"y has the labels {listed(found)}, and {type(estimator).__name__} was fitted on "
-                f"{listed(np.asarray(fitted).tolist())}; pass y with the labels of fit."
+                f"{listed(fitted)}; pass y with the labels of fit."
             ) from None
         raise
 
@@ -360,7 +361,7 @@ def _are_of_default_class(scores: Any, estimator: Any, X: Any, name: str) -> boo
 
 def positive_class(estimator: Any, pos_label: Any) -> tuple[Any, bool]:
     """Return the positive label, and whether the default scores are for the other class."""
-    classes = _classes_of(estimator)
+    classes = _classes_of(estimator) if is_classifier(estimator) else None
     if classes is None:
         return pos_label, False
     if len(classes) == 1:
@@ -388,10 +389,12 @@ def positive_class(estimator: Any, pos_label: Any) -> tuple[Any, bool]:
 
 
 def _classes_of(estimator: Any) -> Any:
-    """Return the classes of a fitted classifier; None for a regressor."""
-    if not is_classifier(estimator):
-        return None
-    if hasattr(estimator, "fit") and not hasattr(estimator, "classes_"):
+    """Return the classes of a fitted classifier; None without classes."""
+    if (
+        is_classifier(estimator)
+        and hasattr(estimator, "fit")
+        and not hasattr(estimator, "classes_")
+    ):
         check_is_fitted(estimator)
     return _input.from_array_api(getattr(estimator, "classes_", None))
 
@@ -401,10 +404,10 @@ def _three_classes(estimator: Any, remedy: str) -> Any:
     classes = _classes_of(estimator)
     if classes is None or len(classes) < 3:
         number = "no" if classes is None else len(classes)
+        folds = " If the data have more, the rows of fit lack some: stratify the folds by class."
         raise ValueError(
             f"multi_class needs a classifier of three or more classes; {type(estimator).__name__} "
-            f"has {number} classes. {remedy} If the data have more classes, the model was fitted "
-            "on rows that lack some: stratify the folds by class."
+            f"has {number} classes. {remedy}{'' if classes is None else folds}"
         )
     return classes
 

@@ -637,6 +637,9 @@ def test_a_number_for_an_undefined_auc_is_not_tested():
     assert test.difference == report.statistics()["difference"] > 0.2
     assert "no test, with 0.5 for 1 group without an AUC" in repr(report)
     assert "worst 0.500: c, 5 positives and 0 negatives, which has no AUC" in repr(report)
+    for margin in (report.test_margin(0.9), report.test_margin(0.4, reference=0.5)):
+        assert (margin.is_shown, np.isnan(margin.pvalue)) == (False, True)
     usual = GroupAUC.from_predictions(y, score, groups=group, undefined="ignore")
+    assert usual.test_margin(0.9).is_shown
     adjusted = usual.compare_groups()["pvalue_adjusted"].min()
     assert usual.test_difference().pvalue == pytest.approx(adjusted)

@@ -32,7 +32,6 @@ from skfedauc.audit.output import Output
 from skfedauc.audit.questions import QUESTIONS
 from skfedauc.audit.samples import (
     Sample,
-    are_selected,
     check_decisions,
     column_names,
     decisions_at,
@@ -334,12 +333,17 @@ class FairnessAudit(Output):
             quiet = {**common, "warn_labels": False, "name": "y_pred"}
             decided = _input.check_rows(y_true, selected, groups, **quiet)
             options["decisions"] = _counted(GroupPairs.of_rows(decided, n_jobs))
+        number = arguments.check_threshold(options.get("threshold"))
+        if number is not None and rows.scores.dtype == np.float32:
+            # numpy rounds the threshold: 0.7 in float32 is below 0.7, and reaches it.
+            with np.errstate(over="ignore"):
+                options["threshold"] = float(np.float32(number))
         audit = cls(GroupAUC(pairs, undefined="ignore"), **options)
         selects = None
         if decided is not None:
             selects = decided.scores > 0.5
         elif audit.threshold is not None:
-            selects = are_selected(np.asarray(rows.scores, np.float64), audit.threshold)
+            selects = np.asarray(rows.scores, np.float64) >= audit.threshold
         audit.by_row = ByRow(rows, selects)
         return audit
 

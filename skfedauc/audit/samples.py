@@ -258,17 +258,7 @@ def decisions_at(counts: ScoreCounts, threshold: float) -> ScoreCounts:
         check_edges(counts, np.array([threshold]), f"{otherwise} alone")
     # All scores of a bin are on the same side of the threshold.
     exact, _ = extremes_of(counts)
-    return exact.map_scores(lambda scores: are_selected(scores, threshold).astype(np.float64))
-
-
-def are_selected(scores: NDArray[Any], threshold: float) -> NDArray[np.bool_]:
-    """Return whether scores are at least the threshold, of which float32 scores need the float32.
-
-    numpy compares scores in float32 in the same way: 0.7 in float32 is below 0.7.
-    """
-    with np.errstate(over="ignore"):
-        are_short = bool((scores == scores.astype(np.float32)).all())
-    return np.asarray(scores >= (float(np.float32(threshold)) if are_short else threshold))
+    return exact.map_scores(lambda scores: (scores >= threshold).astype(np.float64))
 
 
 def default_threshold(counts: ScoreCounts) -> float | None:

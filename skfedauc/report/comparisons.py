@@ -145,15 +145,17 @@ def margin_test(
         )
     auc, used = estimates.group_values
     of_whom = "" if used.all() else " with an AUC"
+    # A number in place of an AUC is no estimate.
+    n_known = used.sum() if estimates.pairs.defined[used].all() else 0
     found, estimate = Extreme(np.nan, np.nan, (), False), np.nan
     if reference is None:
         claim = f"the AUCs of all groups{of_whom} differ by less than {bound:.6g}"
-        if used.sum() > 1:
+        if n_known > 1:
             found = difference_below(estimates.extremes_in_use, bound, 1.0 - confidence_level)
             estimate = float(np.ptp(auc[used]))
     else:
         claim = f"the AUC of every group{of_whom} is above {bound:.6g}"
-        if used.any():
+        if n_known:
             found = worst_above(estimates.extremes_in_use.lowest, bound, 1.0 - confidence_level)
             estimate = float(auc[used].min())
     labels = index.tolist()

@@ -752,7 +752,8 @@ class GroupAUC:
         -------
         MarginTest
             Result with `is_shown`, `pvalue`, the `estimate`, its one-sided confidence `limit`, and
-            the `groups` with the limit. NaN if too few groups have an AUC.
+            the `groups` with the limit. NaN if too few groups have an AUC, or a number for
+            `undefined` replaces the AUC of a group.
 
         Notes
         -----

@@ -22,7 +22,7 @@ from cli_cases import (
 from skfedauc import GroupAUC, ScoreCounts
 from skfedauc.cli.arguments import parse
 from skfedauc.cli.main import main
-from skfedauc.cli.rows import counts_of, decisions_of, groups_of, rows_of
+from skfedauc.cli.rows import counts_of, decisions_of, groups_of, numbers_of, rows_of
 from skfedauc.cli.terminal import CommandError
 
 # Numbers -------------------------------------------------------------------------------
@@ -144,6 +144,12 @@ def test_decisions(decisions, classes, pos_label, expected):
 def test_decisions_that_could_be_labels_of_the_other_class(classes, positive):
     with pytest.raises(CommandError, match="must be labels of the classes"):
         decisions_of(pd.Series(["0", "1"], name="d"), np.array(classes), positive)
+
+
+def test_short_floats_are_the_numbers_of_their_text():
+    shares = np.array([0.1, 0.7, 1e-7, 1 / 3], np.float32)
+    expected = [0.1, 0.7, 1e-7, 0.33333334]
+    assert numbers_of(pd.Series(shares, name="s")).tolist() == expected
 
 
 @pytest.mark.parametrize("text", ["2020-01-01", "2020-01-01 10:30:00"])
