@@ -127,10 +127,7 @@ def _rows(rows: ArrayLike | Shares, tail: float) -> tuple[Floats, NDArray[np.boo
 def difference(
     one: Limits, other: Limits, correlation: Floats | None = None, most: float = 1.0
 ) -> Limits:
-    """Return the difference between two estimates, which may be correlated, with limits.
-
-    `most` is the largest possible difference.
-    """
+    """Return the difference, at most `most`, of two estimates, perhaps correlated, with limits."""
     value = one.value - other.value
     below = reach_of_difference(one.value - one.low, other.high - other.value, correlation)
     above = reach_of_difference(one.high - one.value, other.value - other.low, correlation)
@@ -152,9 +149,8 @@ def lower_limit_of_ratio(one: Limits, other: Limits, correlation: Floats | None 
         product = product - correlation * (a - low) * (high - b)
     root = np.sqrt(np.maximum(product**2 - of_one * of_other, 0.0))
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = of_one / (product + root)
-        if correlation is not None:  # With a product below 0, that denominator cancels.
-            found = np.where(product < 0.0, (product - root) / of_other, found)
+        # With a product below 0, the usual denominator would cancel.
+        found = np.where(product < 0.0, (product - root) / of_other, of_one / (product + root))
     # A limit of 0 also holds for shares of 0, for which the fraction is 0 / 0.
     return np.where(of_one > 0.0, found, of_one)
 
@@ -214,8 +210,7 @@ def limits_of_difference(
     """Return limits for the largest minus the smallest true group value, of at least two groups.
 
     `alpha` and `tail` are the error probabilities of the lower and the upper limit, and `most` the
-    largest possible difference. The correlation matrix is that of the estimates; None if they are
-    independent.
+    largest possible difference. `correlation` is a matrix; None for independent estimates.
     """
     lowest, highest = estimates(tail_of(deviate_of_all_pairs(alpha, n_groups)))
     least, _ = largest_difference(lowest, highest, -1.0, correlation)
@@ -315,8 +310,7 @@ class Shares(NamedTuple):
         """Return by how much few clusters stretch the limits: a ratio between t quantiles."""
         from scipy.special import stdtrit
 
-        # The ratio of the quantiles converges as the tail approaches one half. For the smallest
-        # tails, the quantiles of few clusters overflow.
+        # The ratio converges as the tail approaches one half. Quantiles of small tails overflow.
         tail = np.broadcast_to(np.clip(tail, 1e-100, 0.49), self.share.shape)
         found, known = np.ones(self.share.shape), self.is_estimated
         found[known] = stdtrit(self.n_clusters[known] - 1.0, tail[known])
