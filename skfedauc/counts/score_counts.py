@@ -1134,7 +1134,7 @@ def with_n_missing(counts: ScoreCounts, n_missing: int) -> ScoreCounts:
     return counts._with(counts._state._replace(n_missing=n_missing))  # noqa: SLF001
 
 
-def with_columns_of(groups: Any, counts: ScoreCounts) -> ScoreCounts:
+def with_columns_of(counts: ScoreCounts, groups: Any) -> ScoreCounts:
     """Return the counts with the names and the ordered categories of the columns of `groups`."""
     state = counts._state  # noqa: SLF001
     names = _input.names_of(state.labels, groups)

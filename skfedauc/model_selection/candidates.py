@@ -239,11 +239,7 @@ _EACH_ROW_ONCE = {
     "LeaveOneGroupOut",
     "WithinGroupStratifiedKFold",
 }
-_REPEATED = {
-    "RepeatedKFold",
-    "RepeatedStratifiedKFold",
-    "RepeatedWithinGroupStratifiedKFold",
-}
+_REPEATED = {"RepeatedKFold", "RepeatedStratifiedKFold", "RepeatedWithinGroupStratifiedKFold"}
 
 
 def _test_fraction_of(search: Any, n_splits: int) -> float:

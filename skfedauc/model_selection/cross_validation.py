@@ -353,7 +353,7 @@ def cross_validate_group_auc(
     tested = np.concatenate([np.arange(target.size)[test] for _, test in splits])
     counts = [of.regroup({code: label_of[code] for code in of.groups or ()}) for of in by_code]
     return GroupAUCCrossValidation(
-        [with_columns_of(of_rows, of) for of in counts],
+        [with_columns_of(of, of_rows) for of in counts],
         undefined,
         estimators=[fitted.estimator for fitted in done["estimator"]] if return_estimator else None,
         rows_repeat=np.unique(tested).size < tested.size,

@@ -100,9 +100,7 @@ def difference_test(
         return DifferenceTest(nan, nan, nan, nan, confidence_level, *nothing)
     extremes = estimates.extremes_in_use
     found = difference_interval(extremes, confidence_level, "logit")
-    pvalue, pair = clearest_difference(extremes)
-    if not estimates.pairs.defined[used].all():
-        pvalue, pair = float("nan"), None  # A number in place of an AUC is no estimate.
+    pvalue, pair = (np.nan, None) if estimates.n_replaced else clearest_difference(extremes)
     labels = index.tolist()
     highest = labels[int(np.where(used, auc, -np.inf).argmax())]
     lowest = labels[int(np.where(used, auc, np.inf).argmin())]
@@ -145,17 +143,16 @@ def margin_test(
         )
     auc, used = estimates.group_values
     of_whom = "" if used.all() else " with an AUC"
-    # A number in place of an AUC is no estimate.
-    n_known = used.sum() if estimates.pairs.defined[used].all() else 0
+    n_tested = 0 if estimates.n_replaced else int(used.sum())
     found, estimate = Extreme(np.nan, np.nan, (), False), np.nan
     if reference is None:
         claim = f"the AUCs of all groups{of_whom} differ by less than {bound:.6g}"
-        if n_known > 1:
+        if n_tested > 1:
             found = difference_below(estimates.extremes_in_use, bound, 1.0 - confidence_level)
             estimate = float(np.ptp(auc[used]))
     else:
         claim = f"the AUC of every group{of_whom} is above {bound:.6g}"
-        if n_known:
+        if n_tested:
             found = worst_above(estimates.extremes_in_use.lowest, bound, 1.0 - confidence_level)
             estimate = float(auc[used].min())
     labels = index.tolist()

@@ -104,6 +104,11 @@ class GroupEstimates:
             return values, self.pairs.defined
         return np.where(self.pairs.defined, values, replacement), np.ones(values.size, np.bool_)
 
+    @property
+    def n_replaced(self) -> int:
+        """Number of groups in use without an AUC: a number stands in its place, with no error."""
+        return int((~self.pairs.defined[self.group_values[1]]).sum())
+
     def value_of(self, statistic: Callable[[GroupEstimates], float]) -> float:
         """Compute a statistic; an undefined statistic is NaN, or causes a warning or an error."""
         try:

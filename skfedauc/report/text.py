@@ -254,9 +254,8 @@ def _gap(estimates: GroupEstimates, index: pd.Index) -> Iterator[str]:
     test = difference_test(estimates, index, _LEVEL)
     told = [_interval(test.ci_low, test.ci_high), *_certain(estimates, "difference")]
     start = f"difference {_number(test.difference)}{_in_parentheses(told)}"
-    n_without = int((~estimates.pairs.defined[used]).sum())
-    if n_without:
-        without = f"{_words.counted(n_without, 'group')} without an AUC"
+    if estimates.n_replaced:
+        without = f"{_words.counted(estimates.n_replaced, 'group')} without an AUC"
         yield f"{start}: no test, with {estimates.policy.replacement:g} for {without}"
         return
     start += f", {_words.pvalue_text(test.pvalue)}: "
