@@ -18,7 +18,6 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.metrics._scorer import _BaseScorer as BaseScorer
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.model_selection._split import GroupsConsumerMixin
-from sklearn.model_selection._split import _RepeatedSplits as RepeatedSplits
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing as rows_of
 from sklearn.utils._metadata_requests import MetadataRequest
@@ -41,7 +40,6 @@ __all__ = [
     "BaseScorer",
     "GroupsConsumerMixin",
     "ModelScores",
-    "RepeatedSplits",
     "class_scores_of",
     "is_routing_enabled",
     "is_scored_by_a_tool",

@@ -27,6 +27,7 @@ from skfedauc._input.arrays import (
     warn,
 )
 from skfedauc._input.groups import (
+    EncodedGroups,
     Missing,
     category_orders,
     check_group_names,

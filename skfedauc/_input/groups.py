@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -288,6 +288,13 @@ def check_groups_given(groups: Any) -> None:
         )
 
 
+class EncodedGroups(NamedTuple):
+    """Each row's group number, -1 for rows without a label, and all labels."""
+
+    codes: NDArray[np.intp]
+    labels: Labels
+
+
 def encode_groups(
     groups: Any,
     name: str = "groups",
@@ -300,6 +307,10 @@ def encode_groups(
     get the number -1 ("drop"), or get the label `MISSING` in the column ("group"). With None,
     `missing` is no option of the caller, so the error does not name it.
     """
+    if isinstance(groups, EncodedGroups):
+        has_label = groups.codes >= 0
+        codes, labels = drop_unused(groups.codes[has_label], groups.labels)
+        return of_all_rows(has_label, codes, labels)
     return _encode_all(_group_columns(groups, name), name, missing, n_rows)
 
 

@@ -1129,11 +1129,6 @@ def select_groups(
     return counts._with(state)  # noqa: SLF001
 
 
-def with_n_missing(counts: ScoreCounts, n_missing: int) -> ScoreCounts:
-    """Return the counts with another row count without a group label."""
-    return counts._with(counts._state._replace(n_missing=n_missing))  # noqa: SLF001
-
-
 def with_columns_of(counts: ScoreCounts, groups: Any) -> ScoreCounts:
     """Return the counts with the names and the ordered categories of the columns of `groups`."""
     state = counts._state  # noqa: SLF001

@@ -230,18 +230,6 @@ def results_of(search: Any) -> Mapping[str, Any]:
     return results
 
 
-# Names of the splitters that test each row once
-_EACH_ROW_ONCE = {
-    "KFold",
-    "StratifiedKFold",
-    "GroupKFold",
-    "StratifiedGroupKFold",
-    "LeaveOneGroupOut",
-    "WithinGroupStratifiedKFold",
-}
-_REPEATED = {"RepeatedKFold", "RepeatedStratifiedKFold", "RepeatedWithinGroupStratifiedKFold"}
-
-
 def _test_fraction_of(search: Any, n_splits: int) -> float:
     """Return the share of the rows in each test set; raise a ValueError for an unknown share."""
     if not hasattr(search, "cv"):
@@ -253,12 +241,11 @@ def _test_fraction_of(search: Any, n_splits: int) -> float:
     if cv is None or isinstance(cv, int | np.integer):
         return 1 / n_splits
     kind = type(cv).__name__
-    # A subclass may have other folds.
-    if type(cv).__module__.partition(".")[0] in ("sklearn", "skfedauc"):
-        if kind in _EACH_ROW_ONCE:
-            return 1 / n_splits
-        if kind in _REPEATED:
-            return float(cv.n_repeats / n_splits)
+    # A subclass may have other folds. All splitters with this ending test each row once, or once
+    # in each repetition.
+    is_known = type(cv).__module__.partition(".")[0] in ("sklearn", "skfedauc")
+    if is_known and (kind.endswith("KFold") or kind == "LeaveOneGroupOut"):
+        return float(getattr(cv, "n_repeats", 1) / n_splits)
     raise ValueError(
         f"the share of the rows in each test set of cv={kind} is not known: pass "
         "test_fraction=, the mean size of the test sets divided by the mean size of test and "

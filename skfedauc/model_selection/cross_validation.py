@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from numbers import Number
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -17,15 +18,11 @@ from skfedauc import _input, _sklearn, _words
 from skfedauc.counts import ScoreCounts, left_out
 from skfedauc.counts.score_counts import (
     counts_of_rows,
-    select_groups,
     with_columns_of,
-    with_n_missing,
 )
 from skfedauc.inference import intervals
 from skfedauc.model_selection.splitter import (
-    SplitsByGroups,
     WithinGroupStratifiedKFold,
-    with_warning,
 )
 from skfedauc.pairs import GroupPairs
 from skfedauc.report import (
@@ -316,19 +313,18 @@ def cross_validate_group_auc(
     X = _input.from_array_api(_input.unwrapped(X))
     of_rows = _input.groups_of_rows(groups, X)
     _input.check_row_order({"X": X, "y": y, "groups": of_rows, "sample_weight": sample_weight})
-    codes, labels = _input.encode_groups(of_rows, missing=missing)
-    label_of = labels.tolist()
+    encoded = _input.EncodedGroups(*_input.encode_groups(of_rows, missing=missing))
     target = _input.column_of(y, "y")
-    _input.check_length("groups", codes.size, "y", target.size)
+    _input.check_length("groups", encoded.codes.size, "y", target.size)
     _input.check_length("X", _sklearn.number_of_rows(X), "y", target.size)
     weights = None if sample_weight is None else _input.check_weights(sample_weight)
     if weights is not None:
         _input.check_length("sample_weight", weights.size, "y", target.size)
-    if weights is not None and params and "sample_weight" in params:
-        raise ValueError(
-            "sample_weight was passed twice, as an argument and in params; pass one of the two. "
-            "The argument weights the fit and the AUC, params weights the fit only."
-        )
+        if params and "sample_weight" in params:
+            raise ValueError(
+                "sample_weight was passed twice, as an argument and in params; pass one of the "
+                "two. The argument weights the fit and the AUC, params weights the fit only."
+            )
     check_response_method(response_method)
     _sklearn.refuse_without_scores(estimator, response_method)
     if params is not None and not isinstance(params, Mapping):
@@ -336,9 +332,9 @@ def cross_validate_group_auc(
     fit_params = dict(params or {})
     n_jobs = _input.check_n_jobs(n_jobs)
     return_estimator = _input.check_flag(return_estimator, "return_estimator")
-    rows = Rows(target, codes, weights, fit_params, pos_label, response_method)
+    rows = Rows(target, encoded, weights, fit_params, pos_label, response_method)
     splitter = _splitter(cv, target)
-    splits = _splits(splitter, X, target, codes, label_of, undefined != "skip")
+    splits = _splits(splitter, X, target, encoded, undefined != "skip")
     done = cross_validate(
         FittedOnRows(estimator, rows),
         X,
@@ -349,15 +345,13 @@ def cross_validate_group_auc(
         return_estimator=return_estimator,
         error_score="raise",
     )
-    by_code = [found.counts for found in done["test_score"]]
     tested = np.concatenate([np.arange(target.size)[test] for _, test in splits])
-    counts = [of.regroup({code: label_of[code] for code in of.groups or ()}) for of in by_code]
     return GroupAUCCrossValidation(
-        [with_columns_of(of, of_rows) for of in counts],
+        [with_columns_of(found.counts, of_rows) for found in done["test_score"]],
         undefined,
         estimators=[fitted.estimator for fitted in done["estimator"]] if return_estimator else None,
         rows_repeat=np.unique(tested).size < tested.size,
-        remedy=_FEWER_FOLDS if isinstance(splitter, SplitsByGroups) else FOLDS_REMEDY,
+        remedy=_FEWER_FOLDS if isinstance(splitter, WithinGroupStratifiedKFold) else FOLDS_REMEDY,
     )
 
 
@@ -378,17 +372,16 @@ def _splitter(cv: Any, y: NDArray[Any]) -> Any:
 
 
 def _splits(
-    splitter: Any,
-    X: Any,
-    y: NDArray[Any],
-    codes: NDArray[np.intp],
-    label_of: list[Any],
-    is_quiet: bool,
+    splitter: Any, X: Any, y: NDArray[Any], groups: _input.EncodedGroups, is_quiet: bool
 ) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    wanted = {"groups": codes} if _sklearn.wants_groups(splitter) else {}
-    if isinstance(splitter, SplitsByGroups):
-        splitter = with_warning(splitter, label_of if wanted else None, is_quiet=is_quiet)
-    splits = list(splitter.split(X, y, **wanted))
+    wanted = {}
+    if _sklearn.wants_groups(splitter):
+        is_own = isinstance(splitter, WithinGroupStratifiedKFold)
+        wanted["groups"] = groups if is_own else groups.codes
+    with warnings.catch_warnings():
+        if is_quiet:
+            warnings.filterwarnings("ignore", ".* fewer rows of a class than there are folds")
+        splits = list(splitter.split(X, y, **wanted))
     if not splits:
         raise ValueError("cv gave no folds.")
     return splits
@@ -404,7 +397,7 @@ class Rows(NamedTuple):
     """Labels, groups and weights of all rows, and scoring options; arrays have shape (n_rows,)."""
 
     y: NDArray[Any]
-    codes: NDArray[np.intp]
+    groups: _input.EncodedGroups
     weights: NDArray[np.float64] | None
     fit_params: Mapping[str, Any]
     pos_label: Any
@@ -435,25 +428,19 @@ class FittedOnRows:
         return self
 
     def count(self, X: Any, numbers: NDArray[np.intp]) -> FoldCounts:
-        """Score the rows with these numbers, and count the rows by group code."""
+        """Score the rows with these numbers, and count the rows by group."""
         rows = self.rows
         model = _sklearn.scores_of(self.estimator, X, rows.response_method, rows.pos_label)
         checked = _input.check_rows(
             rows.y[numbers],
             model.scores,
-            rows.codes[numbers],
+            rows.groups._replace(codes=rows.groups.codes[numbers]),
             None if rows.weights is None else rows.weights[numbers],
             model.positive,
+            missing="drop",
             warn_labels=False,
         )
-        counts = counts_of_rows(checked)
-        # Rows without a label have the group code -1.
-        lacks_label = np.array([code < 0 for code in counts.groups or ()], np.bool_)
-        if not lacks_label.any():
-            return FoldCounts(counts)
-        n_dropped = int((counts.n_positives + counts.n_negatives)[lacks_label].sum())
-        labeled = select_groups(counts, np.flatnonzero(~lacks_label))
-        return FoldCounts(with_n_missing(labeled, counts.n_missing + n_dropped))
+        return FoldCounts(counts_of_rows(checked))
 
 
 class FoldCounts(Number):

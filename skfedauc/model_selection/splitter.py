@@ -17,41 +17,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class SplitsByGroups(_sklearn.GroupsConsumerMixin):
-    """Base class of splitters that read groups from X, from a Series or from `split`."""
-
-    groups: Any
-    # Labels of the groups for a split by numbers, and whether small groups cause no warning
-    _label_of: Sequence[Any] | None = None
-    _is_quiet = False
-
-    def _get_metadata_request(self) -> Any:
-        request = super()._get_metadata_request()
-        if self.groups is None:
-            return request
-        if hasattr(self, "_metadata_request") and request.split.requests.get("groups"):
-            raise TypeError(
-                f"this splitter has its own groups (groups={_shown(self.groups)}), so it cannot "
-                "request other groups; create the splitter without groups= to route groups."
-            )
-        request.split.add_request(param="groups", alias=False)
-        return request
-
-    def __repr__(self) -> str:
-        shown = copy.copy(self)
-        shown.groups = _shown(self.groups)
-        return str(super(SplitsByGroups, shown).__repr__())
-
-
-def with_warning(
-    splitter: SplitsByGroups, label_of: Sequence[Any] | None, *, is_quiet: bool
-) -> Any:
-    """Return a copy whose warning about small groups has the labels of group numbers, or none."""
-    copied = copy.copy(splitter)
-    copied._label_of, copied._is_quiet = label_of, is_quiet  # noqa: SLF001
-    return copied
-
-
 class _Code(str):
     """Text that is its own repr."""
 
@@ -64,7 +29,7 @@ def _shown(groups: Any) -> str:
     return _Code(f"<Series of {len(groups)} labels>" if is_series else repr(groups))
 
 
-class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
+class WithinGroupStratifiedKFold(_sklearn.GroupsConsumerMixin, BaseCrossValidator):
     """K-fold splitter that stratifies by group and class.
 
     Each fold gets an equal share of the positives and the negatives in every group, so a group
@@ -109,6 +74,8 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
     [1 3 5 7]
     """
 
+    n_repeats = 1
+
     def __init__(
         self,
         n_splits: int = 5,
@@ -131,8 +98,25 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
         self.random_state = random_state
         self.missing = _input.check_missing(missing)
 
+    def _get_metadata_request(self) -> Any:
+        request = super()._get_metadata_request()
+        if self.groups is None:
+            return request
+        if hasattr(self, "_metadata_request") and request.split.requests.get("groups"):
+            raise TypeError(
+                f"this splitter has its own groups (groups={_shown(self.groups)}), so it cannot "
+                "request other groups; create the splitter without groups= to route groups."
+            )
+        request.split.add_request(param="groups", alias=False)
+        return request
+
+    def __repr__(self) -> str:
+        shown = copy.copy(self)
+        shown.groups = _shown(self.groups)
+        return str(super(WithinGroupStratifiedKFold, shown).__repr__())
+
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """Return the fold count.
+        """Return the number of folds, over all repetitions.
 
         Parameters
         ----------
@@ -142,9 +126,9 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
         Returns
         -------
         int
-            The argument `n_splits`.
+            The argument `n_splits`, times `n_repeats` if the folds are repeated.
         """
-        return self.n_splits
+        return self.n_splits * self.n_repeats
 
     def split(
         self, X: Any, y: Any = None, groups: Any = None
@@ -177,13 +161,13 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
         UserWarning
             If groups of several classes have fewer than `n_splits` rows in one class.
         """
-        fold = self._folds(X, y, groups)
-        for number in range(self.n_splits):
-            in_test = fold == number
-            yield np.flatnonzero(~in_test), np.flatnonzero(in_test)
+        for fold in self._folds(X, y, groups):
+            for number in range(self.n_splits):
+                in_test = fold == number
+                yield np.flatnonzero(~in_test), np.flatnonzero(in_test)
 
-    def _folds(self, X: Any, y: Any, groups: Any) -> NDArray[np.intp]:
-        """Return each row's fold."""
+    def _folds(self, X: Any, y: Any, groups: Any) -> Iterator[NDArray[np.intp]]:
+        """Yield each row's fold, for each repetition."""
         classes, n_classes = self._classes(y)
         codes, labels = self._group_codes(X, groups)
         _input.check_length("groups", codes.size, "y", classes.size)
@@ -193,43 +177,37 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
         # Sort rows by class, and then by group. The code assigns the folds to the rows in turn, and
         # continues from group to group. This order also balances each class over the folds.
         cell = classes * n_groups + codes
-        if not self._is_quiet:
-            n_rows = np.bincount(cell, minlength=n_classes * n_groups).reshape(n_classes, -1)
-            self._warn_of_small_groups(n_rows[:, : len(labels)], labels)
-        order = np.argsort(cell, kind="stable")
-        if self.shuffle:
-            random = _input.check_random_state(self.random_state)
+        n_rows = np.bincount(cell, minlength=n_classes * n_groups).reshape(n_classes, -1)
+        self._warn_of_small_groups(n_rows[:, : len(labels)], labels)
+        dealt = np.arange(cell.size) % self.n_splits
+        fold = np.empty(cell.size, np.intp)
+        if not self.shuffle:
+            order = np.argsort(cell, kind="stable")
+            # Make the rows of each fold consecutive without changing the number of rows by group
+            # and class.
+            fold[order] = np.sort(cell[order] * self.n_splits + dealt) % self.n_splits
+            yield fold
+            return
+        random = _input.check_random_state(self.random_state)
+        for _ in range(self.n_repeats):
             shuffled = random.permutation(cell.size)
             places = random.permutation(n_classes * n_groups)
             order = shuffled[np.argsort(places[cell[shuffled]], kind="stable")]
             order = order[np.argsort(classes[order], kind="stable")]
-        dealt = np.empty(cell.size, np.intp)
-        dealt[order] = np.arange(cell.size) % self.n_splits
-        if self.shuffle:
-            fold: NDArray[np.intp] = random.permutation(self.n_splits)[dealt]
-            return fold
-        # Make the rows of each fold consecutive without changing the number of rows by group and
-        # class.
-        fold = np.empty(cell.size, np.intp)
-        fold[order] = np.sort(cell * self.n_splits + dealt) % self.n_splits
-        return fold
+            fold[order] = random.permutation(self.n_splits)[dealt]
+            yield fold
 
     def _warn_of_small_groups(self, n_rows: NDArray[np.intp], labels: Sequence[Any]) -> None:
         """Warn about groups that lack a class in some fold; `n_rows` is by class and group."""
-        known = list(labels)
-        if self._label_of is not None:
-            known = [self._label_of[number] if number >= 0 else None for number in labels]
         # A group of one class has no AUC in any fold.
         is_few = ((n_rows > 0) & (n_rows < self.n_splits)).any(axis=0)
         is_few &= (n_rows > 0).sum(axis=0) > 1
-        few = [label for label, small in zip(known, is_few, strict=True) if small]
-        few = [label for label in few if label is not None]
+        few = [label for label, small in zip(labels, is_few, strict=True) if small]
         if not few:
             return
-        n_groups = len(known) - known.count(None)
         named = ", ".join(map(_words.shortened, few[:3]))
         _input.warn(
-            f"{len(few):,} of {_words.counted(n_groups, 'group')} "
+            f"{len(few):,} of {_words.counted(len(labels), 'group')} "
             f"{'has' if len(few) == 1 else 'have'} fewer rows of a class than there are folds "
             f"({self.n_splits}), so some folds lack this class and the AUC of the group is "
             f"undefined in these folds: {named}{', ...' if len(few) > 3 else ''}. Use fewer folds, "
@@ -273,7 +251,7 @@ class WithinGroupStratifiedKFold(SplitsByGroups, BaseCrossValidator):
         return np.where(codes < 0, labels.size, codes), labels.tolist()
 
 
-class RepeatedWithinGroupStratifiedKFold(SplitsByGroups, _sklearn.RepeatedSplits):
+class RepeatedWithinGroupStratifiedKFold(WithinGroupStratifiedKFold):
     """Splitter that repeats `WithinGroupStratifiedKFold` with different shuffles.
 
     Parameters
@@ -313,38 +291,7 @@ class RepeatedWithinGroupStratifiedKFold(SplitsByGroups, _sklearn.RepeatedSplits
         random_state: Any = None,
         missing: _input.Missing = "raise",
     ) -> None:
-        # Refuse invalid arguments in the constructor instead of at the first split.
-        WithinGroupStratifiedKFold(n_splits, groups=groups, missing=missing)
-        n_repeats = _input.check_whole_number(n_repeats, "n_repeats")
         super().__init__(
-            WithinGroupStratifiedKFold,
-            n_repeats=n_repeats,
-            random_state=random_state,
-            n_splits=n_splits,
-            groups=groups,
-            missing=missing,
+            n_splits, groups=groups, shuffle=True, random_state=random_state, missing=missing
         )
-        self.groups = groups
-
-    def split(
-        self, X: Any, y: Any = None, groups: Any = None
-    ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-        """Generate the row numbers of the training and test set of each fold and repetition.
-
-        Parameters
-        ----------
-        X : array-like, shape (n_rows, n_features)
-            As in `WithinGroupStratifiedKFold.split`, whose warnings come once for all repetitions.
-        y, groups : array-like, default=None
-            As in `WithinGroupStratifiedKFold.split`.
-
-        Yields
-        ------
-        train, test : ndarray
-            Row numbers.
-        """
-        random = _input.check_random_state(self.random_state)
-        for repeat in range(self.n_repeats):
-            folds = self.cv(random_state=random, shuffle=True, **self.cvargs)
-            folds = with_warning(folds, self._label_of, is_quiet=self._is_quiet or repeat > 0)
-            yield from folds.split(X, y, groups)
+        self.n_repeats = _input.check_whole_number(n_repeats, "n_repeats")
