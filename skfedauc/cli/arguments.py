@@ -81,8 +81,7 @@ class _Once(argparse.Action):
 
     def __call__(self, parser: Any, namespace: Any, value: Any, *_: Any) -> None:
         if self.is_given:
-            other = ", or use compare for two models" if self.dest == "score" else ""
-            parser.error(f"{self.option_strings[-1]} is passed twice; pass it once{other}")
+            parser.error(f"{self.option_strings[-1]} is passed twice; pass it once")
         self.is_given = True
         setattr(namespace, self.dest, value)
 
@@ -118,7 +117,6 @@ def _option(usage: str, about: str, *, needs: str = "", **settings: Any) -> _Opt
     return usage, needs, about, settings
 
 
-_REPEATED: dict[str, Any] = {"action": "append", "default": []}
 OPTIONS = {
     "audit compare count": [
         _option(
@@ -126,6 +124,13 @@ OPTIONS = {
             f"predictions, one per row: {', '.join(ENDINGS)}, or {STDIN} to read CSV from a pipe",
         ),
         _option("--label COL", "column of the true labels", required=True),
+        _option(
+            "--score COL",
+            "column of the scores, higher for positives; compare: of each model, first of the "
+            "model before, then of the model after",
+            required=True,
+            action="append",
+        ),
         _option(
             "--group COL",
             "column of the groups; may be repeated for further columns and their combinations",
@@ -159,25 +164,13 @@ OPTIONS = {
         _option("--skip-invalid", "leave out absent and damaged files, with a warning"),
         _option("--by-period", "make the period of each file the last group column"),
     ],
-    "audit count": [
-        _option("--score COL", "column of the scores, higher for positives", required=True),
-    ],
-    "compare": [
-        _option(
-            "--score COL",
-            "column of a model's scores, higher for positives; first of the model before, then of "
-            "the model after",
-            required=True,
-            action="append",
-        ),
+    "audit compare": [
         _option(
             "--decisions COL",
-            "column of a model's decisions, in the order of --score; labels of classes, or 0 and 1",
-            **_REPEATED,
+            "column of the decisions, labels of the classes, or 0 and 1; compare: of each model, "
+            "in the order of --score",
+            action="append",
         ),
-    ],
-    "audit": [
-        _option("--decisions COL", "column of the decisions; labels of the classes, or 0 and 1"),
     ],
     "audit report": [
         _option(
@@ -328,19 +321,9 @@ class Arguments(argparse.Namespace):
     @property
     def columns(self) -> list[str]:
         """All columns of predictions to read, without repetitions."""
-        by_model = [*self.score, *self.decisions] if self.command == "compare" else []
-        own = [] if by_model else [self.score, self.decisions]
-        named = [self.label, *by_model, *own, *self.group_columns, self.weight]
+        of_models = [*self.score, *(self.decisions or [])]
+        named = [self.label, *of_models, *self.group_columns, self.weight]
         return list(dict.fromkeys(name for name in named if name is not None))
-
-    @property
-    def models(self) -> list[Arguments]:
-        """Arguments of each of the models to compare, as those of an audit."""
-        decisions = self.decisions or [None] * len(self.score)
-        return [
-            Arguments(**vars(self) | {"command": "audit", "score": score, "decisions": of_model})
-            for score, of_model in zip(self.score, decisions, strict=True)
-        ]
 
     @property
     def file_name(self) -> str:
@@ -441,7 +424,7 @@ def _check(arguments: Arguments) -> None:
     if arguments.label in (arguments.group or []):
         name = shortened(arguments.label)
         raise CommandError(f"--group {name} is also the column of --label; pass groups")
-    if arguments.command == "compare":
+    if arguments.score is not None:
         _check_models(arguments)
     if arguments.epsilon is not None:
         _check_noise(arguments)
@@ -481,14 +464,15 @@ def _check_noise(arguments: Arguments) -> None:
 
 
 def _check_models(arguments: Arguments) -> None:
-    """Refuse other numbers of models than two."""
+    """Refuse other numbers of models than one, or two of `compare`."""
     scores, decisions = arguments.score, arguments.decisions
-    if len(scores) != 2 or len(set(scores)) != 2:
-        raise CommandError(
-            "compare needs two different --score columns, of the first and of the second model; "
-            f"got {listed(scores)}"
-        )
-    if decisions and len(decisions) != 2:
+    n_models = 2 if arguments.command == "compare" else 1
+    if len(scores) != n_models or len(set(scores)) != n_models:
+        need = "compare needs two different --score columns, of the first and of the second model"
+        if n_models == 1:
+            need = "--score is passed twice; pass it once, or use compare for two models"
+        raise CommandError(f"{need}; got {listed(scores)}")
+    if decisions and len(decisions) != n_models:
         raise CommandError(
             f"--decisions must be passed for each model, in the order of --score; got "
             f"{listed(decisions)}"

@@ -12,7 +12,7 @@ from skfedauc import GroupAUC
 from skfedauc._input import MISSING
 from skfedauc._output_file import write_whole
 from skfedauc._words import listed, shortened
-from skfedauc.audit import AuditComparison, FairnessAudit
+from skfedauc.audit import FairnessAudit
 from skfedauc.audit.answers import Audited
 from skfedauc.audit.arguments import check_names, check_tolerances
 from skfedauc.audit.document import plain_label, plain_number
@@ -20,14 +20,11 @@ from skfedauc.audit.fairness_audit import joined
 from skfedauc.audit.output import Output, as_json, check_installed
 from skfedauc.audit.samples import Sample
 from skfedauc.cli.arguments import Arguments
-from skfedauc.cli.counts import columns_of, read_counts, warn_of_spellings, words_of
+from skfedauc.cli.counts import columns_of, few, read_counts, warn_of_spellings, words_of
 from skfedauc.cli.rows import counts_of, read_columns, rows_of
 from skfedauc.cli.terminal import CommandError, OutputError, ToleranceError, refusals
 from skfedauc.counts import ScoreCounts, view_of
 from skfedauc.report import estimates_of, first_lines_of
-
-# Largest number of tolerances in a message
-_MOST_NAMED = 5
 
 
 def audit(arguments: Arguments) -> Iterator[list[str]]:
@@ -37,8 +34,8 @@ def audit(arguments: Arguments) -> Iterator[list[str]]:
     counts = counts_of(rows, rows.scores)
     warn_of_spellings(counts)
     decisions = None if rows.decisions is None else counts_of(rows, rows.decisions)
-    names = ("file", "label", "score", "weight", "clusters")
-    facts = {name: getattr(arguments, name) for name in names}
+    facts = {name: getattr(arguments, name) for name in ("file", "label", "weight", "clusters")}
+    facts["score"] = arguments.score[0]
     yield from results(counts, facts, arguments, decisions)
 
 
@@ -64,14 +61,14 @@ def report(arguments: Arguments) -> Iterator[list[str]]:
                 f"{arguments.file}: rows without a label in the column of clusters "
                 f"{shortened(clusters)} are not one cluster; drop these rows, and count again"
             )
-    disclosure = counts.disclosure
+    level, bins = counts.disclosure.level, counts.disclosure.bins
     facts = {
         "file": arguments.file,
         "sources": [source.to_dict() for source in counts.sources],
         "weighted": view_of(counts).is_weighted,
         "clusters": clusters,
-        "disclosure": disclosure.level,
-        "bins": None if disclosure.bins is None else disclosure.bins.to_dict(),
+        "disclosure": level,
+        "bins": None if bins is None else bins.to_dict(),
     }
     yield from results(counts, facts, arguments)
 
@@ -80,23 +77,9 @@ def compare(arguments: Arguments) -> Iterator[list[str]]:
     """Yield lines to print as early as possible, and then write the files."""
     check_options(arguments)
     table = read_columns(arguments)
-    comparison = _comparison(table, arguments)
-
-    def document() -> dict[str, Any]:
-        of_file = {"file": arguments.file, "label": arguments.label, "scores": arguments.score}
-        return {**of_file, "weight": arguments.weight, **comparison.to_dict()}
-
-    first, second = comparison.audits
-    headline = f"{arguments.file_name}: {words_of(first.report.counts)}"
-    yield from outputs(comparison, [headline], document, arguments)
-    check_answers(second, arguments, f" of {shortened(comparison.models[1])}")
-
-
-def _comparison(table: Any, arguments: Arguments) -> AuditComparison:
-    """Return the comparison of the models."""
     audits = []
-    for of_model in arguments.models:
-        rows = rows_of(table, of_model)
+    for model in range(2):
+        rows = rows_of(table, arguments, model)
         positive = 1 if rows.positive is None else rows.positive
         negative: Any = next((label for label in rows.labels if label != positive), None)
         decided, columns = rows.decisions, tuple(rows.groups.columns)
@@ -114,8 +97,17 @@ def _comparison(table: Any, arguments: Arguments) -> AuditComparison:
             )
         check_classes(made.report.counts, arguments)
         audits.append(made)
+    first, second = audits
     with refusals():
-        return audits[0].compare(audits[1], (arguments.score[0], arguments.score[1]))
+        comparison = first.compare(second, (arguments.score[0], arguments.score[1]))
+
+    def document() -> dict[str, Any]:
+        of_file = {"file": arguments.file, "label": arguments.label, "scores": arguments.score}
+        return {**of_file, "weight": arguments.weight, **comparison.to_dict()}
+
+    headline = f"{arguments.file_name}: {words_of(first.report.counts)}"
+    yield from outputs(comparison, [headline], document, arguments)
+    check_answers(second, arguments, f" of {shortened(comparison.models[1])}")
 
 
 # Results -------------------------------------------------------------------------------
@@ -163,9 +155,8 @@ def results(
     ]
 
     def document() -> dict[str, Any]:
-        control = {}
-        if options.within is not None:
-            control["within"] = {"column": options.within, "n_dropped": counts.n_missing}
+        within = {"column": options.within, "n_dropped": counts.n_missing}
+        control = {} if options.within is None else {"within": within}
         groupings = [
             _grouping(part, sample)
             for samples in zip(*(part.samples.values() for part in parts), strict=True)
@@ -263,8 +254,7 @@ def check_answers(audit: Audited, options: Arguments, of_model: str = "") -> Non
         if answer in failing
     ]
     if found:
-        more = f"; and {len(found) - _MOST_NAMED:,} more" if len(found) > _MOST_NAMED else ""
-        raise ToleranceError(f"--fail-if {options.fail_if}: {'; '.join(found[:_MOST_NAMED])}{more}")
+        raise ToleranceError(f"--fail-if {options.fail_if}: {'; '.join(few(found))}")
 
 
 # The document --------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from skfedauc.cli.arguments import Arguments
 from skfedauc.cli.rows import check_file, counts_of, read_columns, rows_of
 from skfedauc.cli.terminal import CommandError, in_words, print_message, refusals
 from skfedauc.counts import Bins, Disclosure, MergeError, ScoreCounts, view_of
+from skfedauc.counts.disclosure import check_rule
 from skfedauc.counts.parquet import OtherFileError, pyarrow_parquet
 from skfedauc.counts.score_counts import merge_named
 
@@ -46,12 +47,12 @@ def columns_of(counts: ScoreCounts) -> tuple[str, ...]:
     return _input.column_names(counts.groups, counts.group_names)
 
 
-def _listed(texts: Iterable[str], between: str = "; ") -> str:
+def few(texts: Iterable[str]) -> list[str]:
     """Return texts; of many texts, the first and the last."""
     known, half = list(texts), _MOST_LISTED // 2
     if len(known) > _MOST_LISTED:
         known = [*known[:half], f"... ({len(known):,} in all)", *known[-half:]]
-    return between.join(known)
+    return known
 
 
 def read_counts(path: str) -> ScoreCounts:
@@ -73,7 +74,7 @@ def warn_of_spellings(counts: ScoreCounts) -> None:
             print_message(
                 "warning",
                 f"column {shortened(name)} has labels that differ only in case or spaces and count "
-                f"as different groups: {_listed(pairs, ', ')}; if they are the same group, write "
+                f"as different groups: {', '.join(few(pairs))}; if they are the same group, write "
                 "them in one way and count again",
             )
 
@@ -107,7 +108,9 @@ def count(arguments: Arguments) -> Iterator[list[str]]:
         lines.append(f"The file holds {words_of(counts)}: {_level_of(counts)}")
         left = [label for label in exact.groups or () if label not in (counts.groups or ())]
         if left:
-            lines.append(f"Groups that are not in the file: {_listed(map(shortened_label, left))}")
+            lines.append(
+                f"Groups that are not in the file: {'; '.join(few(map(shortened_label, left)))}"
+            )
     yield lines
     facts = {name: getattr(arguments, name) for name in ("model", "period")}
     if any(text is not None for text in (arguments.source, *facts.values())):
@@ -126,13 +129,10 @@ def _rule_of(options: Arguments) -> Disclosure | None:
     """Return what the options withhold or coarsen; None without ``--disclosure``."""
     if options.disclosure is None:
         return None
-    small = ("min_count", "tell_withheld")
-    given = {name: getattr(options, name) for name in small if getattr(options, name) is not None}
+    told = {} if options.tell_withheld is None else {"tell_withheld": options.tell_withheld}
     with refusals():
         bins = None if options.bins is None else _bins_of(options.bins)
-        if bins is None and options.disclosure == "bins":
-            bins = Bins.of_probabilities()
-        return Disclosure(options.disclosure, bins, **given)
+        return check_rule(Disclosure(options.disclosure, bins, options.min_count, **told))
 
 
 def _bins_of(text: str) -> Bins:
@@ -219,7 +219,7 @@ def merge(arguments: Arguments) -> Iterator[list[str]]:
 
 def _line(name: str, counts: ScoreCounts) -> str:
     sources = [of.identifier[:8] if of.name is None else of.name for of in counts.sources]
-    return f"{name}: {_listed(map(shortened, sources), ', ') or 'no source'}: {words_of(counts)}"
+    return f"{name}: {', '.join(few(map(shortened, sources))) or 'no source'}: {words_of(counts)}"
 
 
 # Showing -------------------------------------------------------------------------------
@@ -240,11 +240,11 @@ def show(arguments: Arguments) -> Iterator[list[str]]:
     seen, positive = view_of(counts).classes
     negatives = [f", {shortened(of)} is negative" for of in seen if of != positive]
     columns = " \N{MULTIPLICATION SIGN} ".join(map(shortened_label, columns_of(counts)))
-    groups = _listed(map(shortened_label, counts.groups or ()))
+    groups = "; ".join(few(map(shortened_label, counts.groups or ())))
     yield [
         f"{path}: {words_of(counts)}",
         "",
-        *_first(_source_line("Source", of) for of in counts.sources),
+        *few(_source_line("Source", of) for of in counts.sources),
         f"Classes: {shortened(positive)} is positive{''.join(negatives)}",
         "Groups: none" if counts.groups is None else f"Groups by {columns}: {groups}",
         f"Level of disclosure: {_level_of(counts)}",
@@ -263,22 +263,14 @@ def _source_line(kind: str, source: Any) -> str:
     return f"{kind}: {name}{''.join(facts)}, counting {source.identifier}"
 
 
-def _first(lines: Iterable[str]) -> list[str]:
-    """Return the first lines, and a line with the number of the others."""
-    known = list(lines)
-    n_more = len(known) - _MOST_LISTED
-    return [*known[:_MOST_LISTED], *([f"Sources: {n_more:,} more"] if n_more > 0 else [])]
-
-
 def _level_of(counts: ScoreCounts) -> str:
     """Return the level of disclosure, with the rule of the bins."""
-    if counts.disclosure.level == "summary":
-        return "a summary by group, without scores"
-    if counts.disclosure.level == "exact":
-        return "exact scores"
-    if counts.disclosure.bins is None:
+    level, bins = counts.disclosure.level, counts.disclosure.bins
+    if bins is not None:
+        return f"bins of scores, by {shortened_text(repr(bins))}"
+    if level == "bins":
         return "ranges of scores, which are not bins of one rule"
-    return f"bins of scores, by {shortened_text(repr(counts.disclosure.bins))}"
+    return "exact scores" if level == "exact" else "a summary by group, without scores"
 
 
 def _disclosures(counts: ScoreCounts) -> Iterator[str]:
@@ -287,7 +279,9 @@ def _disclosures(counts: ScoreCounts) -> Iterator[str]:
     if withheld.n_groups:
         most = {"positives": withheld.most_positives, "negatives": withheld.most_negatives}
         rows = "".join(f", at most {n:,} {name}" for name, n in most.items() if n is not None)
-        labels = f": {_listed(map(shortened_label, withheld.labels))}" if withheld.labels else ""
+        labels = (
+            f": {'; '.join(few(map(shortened_label, withheld.labels)))}" if withheld.labels else ""
+        )
         yield (
             f"{counted(withheld.n_groups, 'group')} withheld, with few rows of a class"
             f"{rows}{labels}. Anyone who knows how many rows of a class there are in all learns "
@@ -428,9 +422,9 @@ def _private_lines(path: str) -> list[str]:
     return [
         f"{path}: {counts!r}",
         "",
-        *_first([*releases, *exact]),
+        *few([*releases, *exact]),
         f"Positive label: {shortened(counts.pos_label)}",
-        f"Groups: {_listed(map(shortened_label, counts.groups or ())) or 'none'}",
+        f"Groups: {'; '.join(few(map(shortened_label, counts.groups or ()))) or 'none'}",
         f"Bins: {shortened_text(repr(counts.bins))}",
         f"Size: {counted(os.path.getsize(path), 'byte')}",
         "",
@@ -439,7 +433,7 @@ def _private_lines(path: str) -> list[str]:
         f"probability of any result at most by the factor {factor:,.4g}; for someone who knows "
         f"that they were counted, their classes at most by {of_class:,.4g}, exp(2 epsilon).",
         *(
-            f"- A number of {_listed(of)}, by bin and class, has noise with a standard "
+            f"- A number of {'; '.join(few(of))}, by bin and class, has noise with a standard "
             f"deviation of {deviation:,.3g} rows."
             for deviation, of in sorted(noise.items())
         ),

@@ -77,12 +77,6 @@ def _ending(path: str) -> str:
     return ending
 
 
-def _check_columns(file_name: str, columns: list[str], needed: list[str]) -> None:
-    """Refuse a file in which a needed column is absent or repeated."""
-    with refusals():
-        _input.check_column_names(needed, columns, "the command", file_name)
-
-
 def _read_text(arguments: Arguments) -> pd.DataFrame:
     """Return the needed columns as text, with None for empty cells.
 
@@ -118,7 +112,8 @@ def _read_text(arguments: Arguments) -> pd.DataFrame:
     try:
         usual = "\t" if _ending(arguments.file) == ".tsv" else ","
         separator, columns = _input.header_of(header, usual)
-        _check_columns(file_name, columns, needed)
+        with refusals():
+            _input.check_column_names(needed, columns, "the command", file_name)
         places = [columns.index(column) for column in needed]
         table: list[list[str | None]] = [[] for _ in needed]
         for number, cells in enumerate(rows(separator, strict=True)):
@@ -171,7 +166,9 @@ def _read_parquet(arguments: Arguments) -> pd.DataFrame:
 
     path, needed = arguments.file, arguments.columns
     try:
-        _check_columns(path, parquet.read_schema(path).names, needed)
+        columns = parquet.read_schema(path).names
+        with refusals():
+            _input.check_column_names(needed, columns, "the command", path)
         # A run of equal values takes a few bytes for any length.
         _check_size(path, 8 * len(needed) * parquet.read_metadata(path).num_rows, "as CSV")
         table = parquet.read_table(path, columns=needed, page_checksum_verification=True)
@@ -320,8 +317,8 @@ class Rows(NamedTuple):
     names: dict[str, str]
 
 
-def rows_of(table: pd.DataFrame, arguments: Arguments) -> Rows:
-    """Convert a table to rows according to the arguments."""
+def rows_of(table: pd.DataFrame, arguments: Arguments, model: int = 0) -> Rows:
+    """Convert a table to rows with the scores of a model, according to the arguments."""
     mark = arguments.decimal
     if arguments.clusters is not None:
         clusters = table[arguments.clusters]
@@ -334,12 +331,13 @@ def rows_of(table: pd.DataFrame, arguments: Arguments) -> Rows:
     if arguments.pos_label is not None:
         is_text = labels.dtype.kind == "O"
         positive = arguments.pos_label.strip() if is_text else label_of(arguments.pos_label, mark)
-    decided, weight = arguments.decisions, arguments.weight
-    columns = {"y_true": arguments.label, "y_score": arguments.score, "sample_weight": weight}
+    score, weight = arguments.score[model], arguments.weight
+    decided = arguments.decisions[model] if arguments.decisions else None
+    columns = {"y_true": arguments.label, "y_score": score, "sample_weight": weight}
     return Rows(
         labels,
         None if arguments.pos_label is None else positive,
-        numbers_of(table[arguments.score], mark),
+        numbers_of(table[score], mark),
         None if weight is None else numbers_of(table[weight], mark),
         pd.DataFrame({name: groups_of(table[name]) for name in arguments.group_columns}),
         "group" if arguments.missing == "group" else "drop",
