@@ -50,7 +50,7 @@ toc_object_entries_show_parents = "hide"
 default_role = "autolink"  # a link if the word is an object, otherwise emphasis
 # Ordinary words in docstrings that are also names of modules, or of folders of the documentation.
 ORDINARY = (
-    "audit|boosting|clusters|counts|datasets|metrics|mitigation|plotting|report|scoring|"
+    "audit|boosting|cluster_counts|counts|datasets|metrics|mitigation|plotting|report|scoring|"
     "data|examples|explanation|explorer|reference|tutorials"
 )
 nitpick_ignore_regex = [("py:obj", f"({ORDINARY})")]

@@ -11,7 +11,6 @@ import numpy as np
 from skfedauc import _input, _words
 from skfedauc.counts import left_out
 from skfedauc.inference import intervals
-from skfedauc.inference.effects import Rows, near_one
 from skfedauc.inference.intervals import check_confidence_level
 from skfedauc.inference.measures import (
     bounded_variances,
@@ -19,7 +18,7 @@ from skfedauc.inference.measures import (
     has_valid_averages,
     measure_values,
 )
-from skfedauc.inference.models import (
+from skfedauc.inference.model_comparison import (
     Comparisons,
     auc_values,
     compare_all,
@@ -30,6 +29,7 @@ from skfedauc.inference.models import (
     joint_within,
 )
 from skfedauc.inference.quantiles import Pairs
+from skfedauc.inference.row_effects import Rows, near_one
 from skfedauc.measures import Measure, check_measure
 from skfedauc.pairs import GroupPairs
 from skfedauc.report import AVERAGES, GroupAUC, estimates_of, index_of, of_one_label, shares

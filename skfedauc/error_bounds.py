@@ -16,7 +16,7 @@ from sklearn.pipeline import Pipeline
 
 from skfedauc import _input, _sklearn, _words
 from skfedauc.inference.intervals import check_confidence_level
-from skfedauc.inference.rates import upper_limit
+from skfedauc.inference.proportions import upper_limit
 
 if TYPE_CHECKING:
     import pandas as pd

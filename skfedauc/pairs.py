@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 
 from skfedauc import _input
 from skfedauc._kernel import Cells, concordance, cross_concordance, number_cells
-from skfedauc.clusters import ClusterCounts
+from skfedauc.cluster_counts import ClusterCounts
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.disclosure import Need, needs
 from skfedauc.counts.moments import Floats
-from skfedauc.counts.score_counts import counts_of_rows, extremes_of, sums_among_all, view_of
+from skfedauc.counts.score_counts import counts_of_rows, extremes_of, select_groups, view_of
 
 
 class GroupPairs:
@@ -65,6 +65,18 @@ class GroupPairs:
         """Count validated rows, also by cluster if the rows have clusters."""
         clusters = None if rows.clusters is None else ClusterCounts.of_rows(rows, n_jobs)
         return cls(counts_of_rows(rows, n_jobs, group_names), clusters=clusters)
+
+    def selected(self, kept: NDArray[np.intp], at_least: int | None = None) -> GroupPairs:
+        """Return the pairs of some groups; arguments as in `select_groups`."""
+        clusters = self.clusters
+        if clusters is not None and view_of(self.counts).labels is not None:
+            clusters = clusters.select_groups(kept)
+        return GroupPairs(
+            select_groups(self.counts, kept, at_least=at_least),
+            clusters=clusters,
+            is_over_folds=self.is_over_folds,
+            is_multiclass=self.is_multiclass,
+        )
 
     @functools.cached_property
     def positions(self) -> tuple[NDArray[np.intp], ...]:
@@ -280,9 +292,9 @@ class GroupPairs:
             # From 2**32 rows on, 64 bits may not hold the sums.
             n_rows = int(part.n_negatives.sum() + part.n_positives.sum())
             exact = view_of(part).is_weighted or n_rows < 1 << 32
-            of_all = (
-                sums_among_all(part).u2[1] if exact else view_of(part.regroup(None)).concordance.u2
-            )
+            of_all = view_of(part).sums_among_all.u2[1]
+            if not exact:
+                of_all = view_of(part.regroup(None)).concordance.u2
             u2 += _exact_sum(of_all)
             pairs += found.negatives.sum().item() * found.positives.sum().item()
         return u2, pairs

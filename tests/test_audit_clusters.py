@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from skfedauc import FairnessAudit, GroupAUC, ScoreCounts
 from skfedauc.audit import questions
 from skfedauc.audit.answers import answer
-from skfedauc.inference import rates as limits_of
+from skfedauc.inference import proportions as limits_of
 from skfedauc.inference.cross_gap import cross_gaps
 
 # Cells of denominator and events, [negatives, positives] x [not selected, selected], and the same

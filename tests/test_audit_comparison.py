@@ -11,8 +11,14 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
 from skfedauc import FairnessAudit, GroupAUC, compare_models
-from skfedauc.inference import models
-from skfedauc.inference.models import GroupValues, gap_change, rate_changes
+from skfedauc.inference.model_comparison import (
+    GroupValues,
+    auc_values,
+    gap_change,
+    joint_disparities,
+    rate_changes,
+)
+from skfedauc.inference.row_effects import Rows
 
 
 def two_models(seed=0, n=1500, spread=0.8, **options):
@@ -71,8 +77,8 @@ def test_changes_of_aucs_are_those_of_compare_models(compared):
 def test_gap_changes_are_those_of_inference(compared):
     comparison, (y, score, better, groups) = compared
     codes = np.unique(groups, return_inverse=True)[1]
-    rows = models.Rows(y == 1, np.array([score, better]), np.ones(y.size), codes, 3)
-    own, _ = models.auc_values(rows)
+    rows = Rows(y == 1, np.array([score, better]), np.ones(y.size), codes, 3)
+    own, _ = auc_values(rows)
     expected = gap_change(GroupValues.of_aucs(rows, own), 0.975)
     found = comparison.answers["group"]["difference"]
     numbers = [found.estimate, found.ci_low, found.ci_high, found.pvalue]
@@ -114,10 +120,10 @@ def test_variances_of_disparities_equal_the_jackknife():
     rng = np.random.default_rng(5)
     groups, y, w = rng.integers(0, 3, 240), rng.integers(0, 2, 240), rng.uniform(0.5, 2.0, 240)
     scores = rng.normal(size=(2, 240)) + y
-    rows = models.Rows(y == 1, scores, w, groups, 3)
+    rows = Rows(y == 1, scores, w, groups, 3)
 
     def values(weights):
-        disparity = models.joint_disparities(dataclasses.replace(rows, weights=weights)).auc
+        disparity = joint_disparities(dataclasses.replace(rows, weights=weights)).auc
         return disparity[1] - disparity[0]
 
     influence = np.zeros((y.size, 3))
@@ -125,7 +131,7 @@ def test_variances_of_disparities_equal_the_jackknife():
         bumped = w.copy()
         bumped[i] *= 1 + 1e-5
         influence[i] = (values(bumped) - values(w)) / 1e-5
-    found = models.joint_disparities(rows).variance[0, 1]
+    found = joint_disparities(rows).variance[0, 1]
     for g in range(3):
         expected = 0.0
         for own, label in itertools.product((True, False), (0, 1)):

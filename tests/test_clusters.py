@@ -20,8 +20,8 @@ from skfedauc import (
 )
 from skfedauc.counts import extremes_of
 from skfedauc.inference import intervals
-from skfedauc.inference.effects import Rows, cluster_effects
 from skfedauc.inference.quantiles import normal_quantile
+from skfedauc.inference.row_effects import Rows, cluster_effects
 from skfedauc.measures import PartialAUC
 from skfedauc.report import AVERAGES, null_difference_of
 

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skfedauc import GroupAUC, cross_validate_group_auc
 from skfedauc.error_bounds import error_rate_bound, fit_with_error_bound
-from skfedauc.inference.rates import lower_limit, upper_limit
+from skfedauc.inference.proportions import lower_limit, upper_limit
 
 
 def simulated(seed, n_groups):

@@ -16,7 +16,14 @@ from statsmodels.stats.nonparametric import rank_compare_2indep
 
 from skfedauc import GroupAUC, ScoreCounts, compare_models
 from skfedauc.counts import view_of
-from skfedauc.inference import agreement, differences, intervals, ranking, variances
+from skfedauc.inference import (
+    agreement,
+    differences,
+    heterogeneity,
+    intervals,
+    ranking,
+    variances,
+)
 from skfedauc.inference.cross_gap import cross_gaps
 from skfedauc.inference.quantiles import (
     OverGroups,
@@ -731,7 +738,7 @@ AUCS, VARIANCES = [0.82, 0.78, 0.91, 0.7, 0.86], [0.001, 0.0022, 0.0006, 0.003, 
 
 
 def test_reml_equals_metafor():
-    tau2 = ranking.reml(np.array(AUCS), np.array(VARIANCES))
+    tau2 = heterogeneity.reml(np.array(AUCS), np.array(VARIANCES))
     assert tau2 == pytest.approx(0.004319256836, rel=1e-6)
 
 
@@ -740,7 +747,7 @@ def test_tau_is_of_largest_restricted_likelihood_and_within_its_interval():
     for seed in range(6):
         report = report_of(*simulated(seed, n=400))
         auc, v = report._estimates.variances.auc, report._estimates.variances.shared
-        tau, limits = report.tau, ranking.reml_limits(auc, v, 0.95)
+        tau, limits = report.tau, heterogeneity.reml_limits(auc, v, 0.95)
         assert tau == report.statistic("tau") == report.statistics()["tau"]
         assert limits[0] <= tau <= limits[1]
         grid = np.linspace(0, 0.5, 200)

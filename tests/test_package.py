@@ -23,7 +23,7 @@ LAYERS = [
     {"_input", "_kernel"},
     {"_output_file", "_sklearn"},
     {"counts", "ranks", "measures"},
-    {"clusters"},
+    {"cluster_counts"},
     {"pairs"},
     {"inference", "datasets", "mitigation"},
     {"report", "privacy", "error_bounds"},

@@ -16,7 +16,8 @@ from skfedauc import (
 from skfedauc.counts import extremes_of
 from skfedauc.counts.score_counts import select_groups
 from skfedauc.inference import differences, ranking
-from skfedauc.inference.ranking import empirical_bayes, posterior_limits, reml
+from skfedauc.inference.heterogeneity import reml
+from skfedauc.inference.ranking import empirical_bayes, posterior_limits
 
 COLUMNS = ["auc", "shrunken_auc", "ci_low", "ci_high", "reliability"]
 COLUMNS += ["rank", "rank_low", "rank_high", "may_be_worst", "note"]

@@ -11,7 +11,9 @@ from skfedauc import FairnessAudit
 from skfedauc.audit import QUESTIONS
 from skfedauc.audit.answers import answer
 from skfedauc.inference import differences
-from skfedauc.inference import rates as limits_of
+from skfedauc.inference import proportions as limits_of
+from skfedauc.inference.differences import difference, limits_of_difference
+from skfedauc.inference.intervals import Limits
 
 
 def decided(rng, sizes):
@@ -59,16 +61,16 @@ def test_ratios_of_any_shares_have_ordered_limits():
     """The published formula is 0 / 0 if an upper limit is twice the share."""
     n = np.array([1.0, 10.0, 1000.0])
     one = limits_of.wilson(*np.broadcast_arrays(np.linspace(0, 1, 11)[:, None], n), 0.025)
-    flat = limits_of.Limits(*(part.ravel() for part in one))
-    rows = limits_of.Limits(*(part[:, None] for part in flat))
+    flat = Limits(*(part.ravel() for part in one))
+    rows = Limits(*(part[:, None] for part in flat))
     low, high = ratio_of(rows, flat)
     known = flat.value > 0
     value = rows.value / flat.value[known]
     assert (low[:, known] <= value * (1 + 1e-12)).all()
     assert (high[:, known] >= value * (1 - 1e-12)).all()
-    twice = limits_of.Limits(*map(np.array, (0.2, 0.1, 0.4)))
+    twice = Limits(*map(np.array, (0.2, 0.1, 0.4)))
     near = twice._replace(high=np.array(0.4 + 1e-9))
-    one = limits_of.Limits(*map(np.array, (0.3, 0.2, 0.4)))
+    one = Limits(*map(np.array, (0.3, 0.2, 0.4)))
     exact, _ = ratio_of(one, twice)
     np.testing.assert_allclose(exact, ratio_of(one, near)[0], rtol=1e-7)
     assert 0 < exact < 1.5
@@ -136,12 +138,12 @@ def test_limits_of_two_groups_fail_as_rarely_as_stated():
         k, other = (np.arange(size + 1) for size in n_rows)
         one = limits_of.clopper_pearson(k / n[0], n[0], 0.05)
         two = limits_of.clopper_pearson(other / n[1], n[1], 0.05)
-        rows = limits_of.Limits(*(part[:, None] for part in one))
-        difference = limits_of.difference(rows, two)[1:]
+        rows = Limits(*(part[:, None] for part in one))
+        apart = difference(rows, two)[1:]
         ratio = ratio_of(rows, two)
         for p, q in itertools.product((0.003, 0.02, 0.1, 0.4, 0.6), (0.02, 0.1, 0.3, 0.6)):
             probability = binom.pmf(k, n[0], p)[:, None] * binom.pmf(other, n[1], q)
-            for (low, high), true in ((difference, p - q), (ratio, p / q)):
+            for (low, high), true in ((apart, p - q), (ratio, p / q)):
                 assert probability[low > true + 1e-12].sum() <= 0.0501
                 assert probability[high < true - 1e-12].sum() <= 0.0501
 
@@ -152,11 +154,11 @@ def test_gaps_of_very_many_groups_have_wider_limits(monkeypatch):
     values = rng.binomial(n_rows.astype(int), 0.3) / n_rows
     estimates = limits_of.estimates_of_shares(values, n_rows)
     arguments = estimates, n_rows.size, 0.05, 0.025
-    exact = [f(*arguments) for f in (limits_of.limits_of_difference, limits_of.limits_of_ratio)]
+    exact = [f(*arguments) for f in (limits_of_difference, limits_of.limits_of_ratio)]
     monkeypatch.setattr(limits_of, "MOST_GROUPS", 299)
     monkeypatch.setattr(differences, "MOST_GROUPS", 299)
     for near, function in zip(
-        exact, (limits_of.limits_of_difference, limits_of.limits_of_ratio), strict=True
+        exact, (limits_of_difference, limits_of.limits_of_ratio), strict=True
     ):
         far = function(*arguments)
         assert far.low <= near.low

@@ -9,7 +9,8 @@ import numpy as np
 from benchmarks.calibration.simulation import Groups, draw_rows, groups, percent
 from benchmarks.calibration.table import Plot, Table
 from skfedauc import FairnessAudit
-from skfedauc.inference.rates import estimates_of_shares, limits_of_difference, limits_of_ratio
+from skfedauc.inference.differences import limits_of_difference
+from skfedauc.inference.proportions import estimates_of_shares, limits_of_ratio
 
 TOLERANCES = {
     "difference": 0.05,

@@ -21,17 +21,19 @@ from benchmarks.calibration.simulation import Floats
 from benchmarks.calibration.table import Table
 from skfedauc import GroupAUC, compare_models
 from skfedauc.counts.moments import ClassRows
-from skfedauc.inference import calibration, rates
+from skfedauc.inference import calibration, proportions
 from skfedauc.inference.cross_gap import cross_gaps
 from skfedauc.inference.differences import (
     deviate_of_all_pairs,
     deviate_of_furthest_pair,
+    difference,
     equal_groups_test,
+    limits_of_difference,
     reach_of_difference,
     sidak,
 )
-from skfedauc.inference.intervals import AUCSpread, limits
-from skfedauc.inference.models import rate_changes
+from skfedauc.inference.intervals import AUCSpread, Limits, limits
+from skfedauc.inference.model_comparison import rate_changes
 from skfedauc.inference.quantiles import normal_quantile
 from skfedauc.inference.variances import Extremes, Variances
 from skfedauc.report import estimates_of
@@ -332,7 +334,7 @@ class Decisions(NamedTuple):
     rate: float
     n_rows: Floats
     events: Floats
-    sums: rates.ClusterSums
+    sums: proportions.ClusterSums
     paired: Floats
 
 
@@ -346,7 +348,7 @@ def draw_decisions(rng: np.random.Generator, k: int, n: int, rate: float, larger
     of_cluster = rng.binomial(5, rng.beta(4.0 * rate, 4.0 * (1.0 - rate), group.size))
     five = np.full(group.size, 5.0)
     cluster = np.arange(group.size)
-    sums = rates.ClusterSums(group, cluster, of_cluster * 1.0, five, five, k, group.size)
+    sums = proportions.ClusterSums(group, cluster, of_cluster * 1.0, five, five, k, group.size)
     noise = rng.normal(size=(3, n))
     paired = np.sqrt(0.5) * (noise[:2] + noise[2]) < ndtri(rate)
     return Decisions(rate, n_rows.astype(float), events.astype(float), sums, paired)
@@ -358,17 +360,17 @@ def limits_of_rates(data: Decisions) -> Errors:
         (data.n_rows, share, ""),
         (data.sums.shares, data.sums.value, ", clusters"),
     ):
-        _, low, high = own = rates.clopper_pearson(value, rows, 0.025)
+        _, low, high = own = proportions.clopper_pearson(value, rows, 0.025)
         found[f"rate{kind}"] = missed(low, high, data.rate).mean()
-        one, two = (rates.Limits(*(part[[g]] for part in own)) for g in (0, -1))
-        apart = rates.difference(one, two)
+        one, two = (Limits(*(part[[g]] for part in own)) for g in (0, -1))
+        apart = difference(one, two)
         found[f"difference of two rates{kind}"] = missed(apart.low, apart.high, 0.0).mean()
         with np.errstate(divide="ignore"):
-            most = 1.0 / rates.lower_limit_of_ratio(two, one)
-        relative = missed(rates.lower_limit_of_ratio(one, two), most, 1.0)
+            most = 1.0 / proportions.lower_limit_of_ratio(two, one)
+        relative = missed(proportions.lower_limit_of_ratio(one, two), most, 1.0)
         found[f"ratio of two rates{kind}"] = relative.mean()
-        estimates = rates.estimates_of_shares(value, rows)
-        gap = rates.limits_of_difference(estimates, value.size, 0.05, 0.025)
+        estimates = proportions.estimates_of_shares(value, rows)
+        gap = limits_of_difference(estimates, value.size, 0.05, 0.025)
         found[f"largest difference of rates{kind}"] = missed(*gap, 0.0).mean()
     return found
 

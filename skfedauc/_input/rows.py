@@ -345,6 +345,23 @@ class Rows(NamedTuple):
     clusters: NDArray[np.intp] | None = None
     orders: tuple[tuple[Any, ...], ...] = ()
 
+    def at(self, chosen: NDArray[Any]) -> Rows:
+        """Return some rows, by numbers or a mask, and only the groups and clusters of these."""
+        codes, labels, clusters = self.codes, self.labels, self.clusters
+        if codes is not None and labels is not None:
+            codes, labels = drop_unused(codes[chosen], labels)
+        if clusters is not None:
+            n_clusters = int(clusters.max(initial=-1)) + 1
+            clusters, _ = drop_unused(clusters[chosen], np.arange(n_clusters))
+        return self._replace(
+            positive=self.positive[chosen],
+            scores=self.scores[chosen],
+            codes=codes,
+            labels=labels,
+            weights=None if self.weights is None else self.weights[chosen],
+            clusters=clusters,
+        )
+
 
 def check_rows(
     y_true: Any,
@@ -390,7 +407,7 @@ def check_rows(
         _check_length_of_groups(groups, codes.size, positive.size)
     cluster_of: NDArray[np.intp] | None = None
     if clusters is not None:
-        cluster_of, of_clusters = encode_groups(clusters, "clusters")
+        cluster_of, _ = encode_groups(clusters, "clusters")
         check_length("clusters", cluster_of.size, "y_true", positive.size)
     kept = None if weights is None or weights.all() else weights > 0
     n_missing = 0
@@ -398,20 +415,15 @@ def check_rows(
         lacks_label = codes < 0
         n_missing = number_of_rows(lacks_label if kept is None else lacks_label & kept, n_rows)
         kept = ~lacks_label if kept is None else ~lacks_label & kept
-    if kept is not None:
-        positive, scores = positive[kept], scores[kept]
-        weights = None if weights is None else weights[kept]
-        if codes is not None and labels is not None:
-            codes, labels = drop_unused(codes[kept], labels)
-        if cluster_of is not None:
-            cluster_of, _ = drop_unused(cluster_of[kept], of_clusters)
-    if weights is not None and (weights.size == 0 or bool((weights == 1.0).all())):
-        weights = None
     counted = kept if n_rows is not None else None
     orders = category_orders(groups)
-    return Rows(
+    rows = Rows(
         positive, scores, codes, labels, weights, n_missing, classes, counted, cluster_of, orders
     )
+    rows = rows if kept is None else rows.at(kept)
+    if rows.weights is not None and (rows.weights == 1.0).all():
+        rows = rows._replace(weights=None)
+    return rows
 
 
 def _check_length_of_groups(groups: Any, size: int, n_rows: int) -> None:

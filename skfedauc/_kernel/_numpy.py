@@ -7,6 +7,7 @@ Positions are `intp`: numpy refuses 64-bit positions in browsers, which have 32-
 
 from __future__ import annotations
 
+import functools
 import itertools
 from typing import Any
 
@@ -77,19 +78,7 @@ def _placements(
     return values
 
 
-def pair_sums(cells: Tuple, n_threads: int) -> Tuple:
-    return _placement_sums(cells, "pairs")
-
-
-def sums_within(cells: Tuple, n_threads: int) -> Tuple:
-    return _placement_sums(cells, "within")
-
-
-def sums_among_all(cells: Tuple, n_threads: int) -> Tuple:
-    return _placement_sums(cells, "among_all")
-
-
-def _placement_sums(cells: Tuple, task: str) -> Tuple:
+def _placement_sums(cells: Tuple, n_threads: int, *, task: str) -> Tuple:
     starts, scores, *counts, weights = cells
     n_groups = starts.size - 1
     group = np.repeat(np.arange(n_groups), np.diff(starts))
@@ -136,6 +125,11 @@ def _placement_sums(cells: Tuple, task: str) -> Tuple:
             by_group(squares[side] * (deviations[2 + side] * deviations[side])) for side in (0, 1)
         ]
     return np.concatenate(u2).view(np.uint64), np.concatenate(sums)
+
+
+pair_sums = functools.partial(_placement_sums, task="pairs")
+sums_within = functools.partial(_placement_sums, task="within")
+sums_among_all = functools.partial(_placement_sums, task="among_all")
 
 
 def _sums_in_groups(starts: Array, amounts: Array) -> tuple[Array, Array]:

@@ -19,7 +19,12 @@ from skfedauc import _input
 from skfedauc.audit.questions import QUESTIONS, Changes, Gap, Question, TwoModels
 from skfedauc.audit.samples import Sample
 from skfedauc.counts.moments import Floats
-from skfedauc.inference.models import auc_values, compare_average, gap_change, joint_within
+from skfedauc.inference.model_comparison import (
+    auc_values,
+    compare_average,
+    gap_change,
+    joint_within,
+)
 from skfedauc.report import estimates_of, index_of, null_difference_of, shares
 
 

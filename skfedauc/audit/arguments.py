@@ -140,11 +140,7 @@ def check_has_decisions(tolerances: Mapping[str, float]) -> None:
 def predicted_positive(y_pred: Any, y_true: Any, pos_label: Any) -> NDArray[np.float64]:
     """Return the score 1 for rows with a positive prediction, and 0 for other rows."""
     predicted = _input.column_of(y_pred, "y_pred")
-    missing = _input.count_missing(predicted)
-    if missing:
-        raise ValueError(
-            f"y_pred has {missing} missing labels of {predicted.size}; drop these rows first."
-        )
+    _input.refuse_missing_labels(predicted, name="y_pred")
     known = _input.classes_of(_input.column_of(y_true, "y_true"))
     found = list(dict.fromkeys(predicted.tolist()))
     positive = 1 if pos_label is None else pos_label

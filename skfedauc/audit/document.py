@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -244,13 +245,11 @@ def unbroken(text: str) -> str:
 
 
 def _wrapped(text: str, indent: str) -> list[str]:
-    lines: list[str] = []
-    line, further = indent, indent + "  " * bool(indent)
-    for word in unbroken(text).split(" "):
-        if line.strip() and len(line) + len(word) >= _WIDTH:
-            lines, line = [*lines, line], further
-        line += f" {word}" if line.strip() else word
-    return [of.replace("\N{NO-BREAK SPACE}", " ") for of in (*lines, line)]
+    further = indent + "  " * bool(indent)
+    wrapper = textwrap.TextWrapper(
+        _WIDTH, indent, further, break_long_words=False, break_on_hyphens=False
+    )
+    return [line.replace("\N{NO-BREAK SPACE}", " ") for line in wrapper.wrap(unbroken(text))]
 
 
 def _plot_lines(card: Card) -> list[str]:

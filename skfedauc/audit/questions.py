@@ -19,13 +19,17 @@ from skfedauc.inference.calibration import mean_scores
 from skfedauc.inference.cross_gap import CrossGaps, cross_gaps
 from skfedauc.inference.differences import (
     MOST_GROUPS,
+    Estimates,
+    GapLimits,
     UsedGroups,
-    all_pairs,
-    crossing,
+    clearest_difference,
     deviate_of_all_pairs,
+    difference,
+    largest_difference,
+    limits_of_difference,
 )
-from skfedauc.inference.effects import Rows
-from skfedauc.inference.models import (
+from skfedauc.inference.intervals import Limits
+from skfedauc.inference.model_comparison import (
     GroupValues,
     auc_values,
     joint_disparities,
@@ -33,19 +37,9 @@ from skfedauc.inference.models import (
     miscalibrations,
     rate_changes,
 )
-from skfedauc.inference.quantiles import t_quantile
-from skfedauc.inference.rates import (
-    Estimates,
-    GapLimits,
-    Limits,
-    difference,
-    estimates_of_aucs,
-    estimates_of_shares,
-    largest_difference,
-    limits_of_difference,
-    limits_of_ratio,
-    tail_of,
-)
+from skfedauc.inference.proportions import estimates_of_shares, limits_of_ratio, tail_of
+from skfedauc.inference.quantiles import normal_quantile, t_quantile
+from skfedauc.inference.row_effects import Rows
 from skfedauc.report import estimates_of
 
 Floats = NDArray[np.float64]
@@ -63,9 +57,6 @@ _SELECTED = ((0, 1), (0, 1))
 # Columns of a table: group value limits at 95 %, differences from the reference group (or the
 # values themselves), and limits of these differences for all groups together
 Columns: TypeAlias = dict[str, Floats]
-
-# Normal quantile whose tail probability still has all digits
-_FURTHEST = 37.0
 
 
 class Gap(NamedTuple):
@@ -85,7 +76,7 @@ class Gap(NamedTuple):
 class Between:
     """Value differences for all group pairs, or ratios, which exclude 1 if differences exclude 0.
 
-    `estimates` maps a limit's error probability to the values with their limits; `correlation` is
+    `estimates` maps a limit's normal quantile to the values with their limits; `correlation` is
     None for independent values. `n_rows` are the denominators of rates, None for all rows; `most`
     is the largest possible difference.
     """
@@ -124,11 +115,7 @@ class Between:
 
     def pvalue(self) -> float:
         """Return the smallest error probability at which the interval excludes equal groups."""
-        everyone = np.arange(self.values.size)
-        deviate = crossing(lambda z: self._lowest(min(z, _FURTHEST), everyone)[0], 0.0)
-        if np.isinf(deviate):
-            return 1.0 if deviate < 0.0 else 0.0
-        return float(all_pairs(0.05, everyone.size).pvalue(np.array(deviate)))
+        return clearest_difference(self.estimates, self.values.size, self.correlation)[0]
 
     def clearest(self, alpha: float, among: NDArray[np.bool_]) -> Gap | None:
         """Return the chosen groups' most significant difference if it is established, or None."""
@@ -150,8 +137,8 @@ class Between:
 
     def columns(self, alpha: float, reference: int) -> Columns:
         """Return group limits, and limits of the differences from a reference group."""
-        lowest, highest = self.estimates(0.025)
-        ends = self.estimates(tail_of(deviate_of_all_pairs(alpha, self.values.size)))
+        lowest, highest = self.estimates(normal_quantile(0.025))
+        ends = self.estimates(deviate_of_all_pairs(alpha, self.values.size))
         own = [Limits(*(part[reference] for part in of)) for of in ends]
         correlation = None if self.correlation is None else self.correlation[:, reference]
         if self.values.size > MOST_GROUPS:  # The limits of single groups add up.
@@ -169,9 +156,7 @@ class Between:
 
     def _lowest(self, deviate: float, chosen: NDArray[np.intp]) -> tuple[float, tuple[int, int]]:
         """Return the largest lower limit over the chosen groups' pairs, and its pair."""
-        lowest, highest = (
-            Limits(*(part[chosen] for part in of)) for of in self.estimates(tail_of(deviate))
-        )
+        lowest, highest = (Limits(*(part[chosen] for part in of)) for of in self.estimates(deviate))
         correlation = self.correlation
         if correlation is not None:
             correlation = correlation[np.ix_(chosen, chosen)]
@@ -311,7 +296,7 @@ def _aucs(sample: Sample) -> Between:
     estimates = estimates_of(sample.report)
     used = UsedGroups.of(estimates.extremes_in_use)
     auc, _ = estimates.group_values
-    return Between(auc, estimates_of_aucs(used.spreads), used.correlation)
+    return Between(auc, used.spreads.estimates, used.correlation)
 
 
 def _auc_changes(models: TwoModels) -> Changes:
@@ -406,8 +391,8 @@ def _miscalibrations(sample: Sample) -> Between:
     first = mean_scores(cells, 0.95, clusters)
     values = first.mean - first.prevalence
 
-    def estimates(tail: float) -> tuple[Limits, Limits]:
-        found = mean_scores(cells, 1.0 - 2.0 * tail, clusters)
+    def estimates(deviate: float) -> tuple[Limits, Limits]:
+        found = mean_scores(cells, 1.0 - 2.0 * tail_of(deviate), clusters)
         # The share of positives of a single cluster has no limits.
         low, high = np.nan_to_num(found.low, nan=-1.0), np.nan_to_num(found.high, nan=1.0)
         limits = Limits(values, np.minimum(low, values), np.maximum(high, values))

@@ -14,18 +14,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc import _input, _words
-from skfedauc.clusters import ClusterCounts
+from skfedauc.cluster_counts import ClusterCounts
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.disclosure import Need, needs
 from skfedauc.counts.moments import ClassRows
-from skfedauc.counts.score_counts import extremes_of, select_groups, view_of, with_weights_over
+from skfedauc.counts.score_counts import extremes_of, view_of, with_weights_over
 from skfedauc.inference.calibration import (
     ClusterCells,
     Slopes,
     are_exact_probabilities,
     slopes,
 )
-from skfedauc.inference.rates import ClusterSums
+from skfedauc.inference.proportions import ClusterSums
 from skfedauc.pairs import GroupPairs
 from skfedauc.report import GroupAUC, estimates_of, group_names_of, index_of, large_groups
 from skfedauc.report.threshold_sweep import check_edges
@@ -95,7 +95,7 @@ class Sample:
         """Return the groups with enough rows in each class, and list the others."""
         large, left_out = large_groups(pairs, max(least, 1))
         if decisions is not None and left_out.groups:
-            decisions = _selected(decisions, np.flatnonzero(pairs.has_per_class(max(least, 1))))
+            decisions = decisions.selected(np.flatnonzero(pairs.has_per_class(max(least, 1))))
         report = GroupAUC(large, undefined="ignore", group_names=list(column))
         names = tuple(map(str, column))
         return cls(names, report, decisions, pairs, least, left_out.groups, left_out.in_words())
@@ -217,8 +217,8 @@ def levels_of(
         kept = np.flatnonzero(codes == number)
         decided = None
         if decisions is not None:
-            decided = _by_columns(_selected(decisions, kept), others)
-        found[labels[kept[0]][place]] = _by_columns(_selected(pairs, kept), others), decided
+            decided = _by_columns(decisions.selected(kept), others)
+        found[labels[kept[0]][place]] = _by_columns(pairs.selected(kept), others), decided
     return found
 
 
@@ -231,11 +231,6 @@ def _by_columns(pairs: GroupPairs, places: Sequence[int]) -> GroupPairs:
         number = {label: place for place, label in enumerate(counts.groups or ())}
         clusters = clusters.regroup(np.array([number[of] for of in parts], np.intp), len(counts))
     return GroupPairs(counts, clusters=clusters)
-
-
-def _selected(pairs: GroupPairs, kept: NDArray[np.intp]) -> GroupPairs:
-    clusters = None if pairs.clusters is None else pairs.clusters.select_groups(kept)
-    return GroupPairs(select_groups(pairs.counts, kept), clusters=clusters)
 
 
 def part_of(label: Any, places: Sequence[int]) -> Any:

@@ -287,7 +287,7 @@ class MulticlassRows(NamedTuple):
             text = _words.label_text(key)
             return _named(self.by_class[key], text, f"not {text}")
         one, other = key
-        found = _rows_at(self.by_class[one], self.numbers(key))
+        found = self.by_class[one].at(self.numbers(key))
         return _named(found, _words.label_text(one), _words.label_text(other))
 
 
@@ -298,9 +298,6 @@ def keys_of(labels: Iterable[Any], multi_class: MultiClass) -> list[Any]:
 
 def _checked_labels(y: NDArray[Any], labels: Any) -> list[Any]:
     """Return the class labels in the order of the score columns."""
-    n_missing = _input.count_missing(y)
-    if n_missing:
-        raise ValueError(f"y_true has {n_missing} missing labels of {y.size}; drop these rows.")
     seen = _input.classes_of(y)
     known = seen if labels is None else _input.column_of(labels, "labels").tolist()
     if len(set(known)) < max(len(known), 3):
@@ -364,24 +361,6 @@ def _checked_scores(y_score: Any, labels: list[Any], *, is_given: bool) -> NDArr
             f"{_words.listed(labels)}; got an array of shape {scores.shape}.{mend}"
         )
     return scores
-
-
-def _rows_at(rows: _input.Rows, numbers: NDArray[np.intp]) -> _input.Rows:
-    """Return the rows with these numbers, and only the groups and clusters of these rows."""
-    codes, labels, clusters = rows.codes, rows.labels, rows.clusters
-    if codes is not None and labels is not None:
-        codes, labels = _input.drop_unused(codes[numbers], labels)
-    if clusters is not None:
-        n_clusters = int(clusters.max(initial=-1)) + 1
-        clusters, _ = _input.drop_unused(clusters[numbers], np.arange(n_clusters))
-    return rows._replace(
-        positive=rows.positive[numbers],
-        scores=rows.scores[numbers],
-        codes=codes,
-        labels=labels,
-        weights=None if rows.weights is None else rows.weights[numbers],
-        clusters=clusters,
-    )
 
 
 def _named(rows: _input.Rows, positive: str, negative: str) -> _input.Rows:

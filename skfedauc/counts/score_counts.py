@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skfedauc import _input, _words
-from skfedauc._kernel import Cells, PlacementSums
+from skfedauc._kernel import Cells
 from skfedauc._output_file import check_target, write_whole
 from skfedauc.counts import reducing
 from skfedauc.counts.bins import Bins, Immutable
@@ -1173,8 +1173,3 @@ def identifier_of(counts: ScoreCounts) -> str:
     """Return the counts' random identifier, which discloses nothing, and which `save` keeps."""
     found = sorted(source.identifier for source in identified_sources(counts))
     return found[0] if len(found) == 1 else hashlib.sha256("".join(found).encode()).hexdigest()[:32]
-
-
-def sums_among_all(counts: ScoreCounts) -> PlacementSums:
-    """Return sums by group of placement values among the rows in all groups, computed once."""
-    return view_of(counts).sums_among_all

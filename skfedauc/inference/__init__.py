@@ -2,7 +2,7 @@
 
 There are two doors. A report from counts takes everything from sums of placement values by group
 (``skfedauc._kernel``). Where rows must be paired, for several models and for clusters, the
-effects of rows add up (`effects.py`). Both fill one frozen `Variances`, which everything else
+effects of rows add up (`row_effects.py`). Both fill one frozen `Variances`, which everything else
 reads.
 
 One model:
@@ -10,8 +10,9 @@ One model:
 ===================  ======================================================================
 ``variances``        DeLong 1988; unbiased; bounded (Birnbaum and Klose 1957); pooled over groups;
                      the pooled AUC for fixed groups (strata) and for random groups; the same for
-                     the pairs of rows in the same fold, and Obuchowski's (1997) for clusters
-``effects``          placement values of rows, units, corrections (Bell and McCaffrey 2002);
+                     the pairs of rows in the same fold
+``clusters``         the same for clusters (Obuchowski 1997)
+``row_effects``      placement values of rows, units, corrections (Bell and McCaffrey 2002);
                      averages over comparisons of classes
 ``intervals``        one AUC: hull of the logit and Newcombe's method 5 (2006); exact (Hoeffding
                      1963); pooled; averages by MOVER (Zou and Donner 2008)
@@ -19,22 +20,23 @@ One model:
                      and its expectation for equal groups; equal groups: ANOVA-type statistic,
                      Box's approximation (Brunner, Dette and Munk 1997); non-inferiority of the
                      worst group, equivalence (Berger 1982)
-``ranking``          tau by REML (Viechtbauer 2005), shrunken AUCs (Morris 1983; Morris and Lysy
-                     2012), rank sets (Mogstad 2024), worst group (Gupta 1965)
+``heterogeneity``    tau by REML (Viechtbauer 2005)
+``ranking``          shrunken AUCs (Morris 1983; Morris and Lysy 2012), rank sets (Mogstad 2024),
+                     worst group (Gupta 1965)
 ``cross_gap``        xAUC disparities (Kallus and Zhou 2019)
 ``agreement``        averages and the pooled AUC (TOST); Anderson and Darling's test
 ===================  ======================================================================
 
-Shares: `rates.py` (limits of shares, their differences and ratios, and gaps; also of clustered
-rows). Tools: `quantiles.py` (null distributions and roots).
+Shares: `proportions.py` (limits of shares, their differences and ratios, and gaps; also of
+clustered rows). Tools: `quantiles.py` (null distributions and roots).
 
 Two or more models on the same rows:
 
-===================  ======================================================================
-``models``           pooled, averages, by group and over groups (Hothorn et al. 2008); changes of
-                     the largest difference between groups, and of rates of decisions
-``measures``         the same for other measures than the AUC
-===================  ======================================================================
+====================  =====================================================================
+``model_comparison``  pooled, averages, by group and over groups (Hothorn et al. 2008); changes
+                      of the largest difference between groups, and of rates of decisions
+``measures``          the same for other measures than the AUC
+====================  =====================================================================
 
 Curves and calibration:
 

@@ -13,13 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc._kernel import Cells
-from skfedauc.clusters import ClusterCounts
+from skfedauc.cluster_counts import ClusterCounts
 from skfedauc.counts import DisclosureError, ScoreCounts
 from skfedauc.counts.disclosure import Need, needs
 from skfedauc.counts.moments import Floats, ratio
 from skfedauc.counts.score_counts import view_of
+from skfedauc.inference.intervals import Limits
+from skfedauc.inference.proportions import ClusterSums, Shares, wilson
 from skfedauc.inference.quantiles import normal_quantile, t_quantile
-from skfedauc.inference.rates import ClusterSums, Limits, Shares, wilson
 
 # Notes on slopes without a value
 ONE_CLASS, CERTAIN, SEPARATED = "one class", "scores of 0 or 1", "separated classes"

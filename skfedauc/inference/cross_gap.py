@@ -14,13 +14,14 @@ from typing import NamedTuple
 import numpy as np
 
 from skfedauc._kernel import Cells, ranks_in_groups
-from skfedauc.clusters import ClusterCounts
+from skfedauc.cluster_counts import ClusterCounts
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.moments import ClassRows, Floats, ratio
-from skfedauc.counts.score_counts import extremes_of, sums_among_all, view_of, with_weights_over
-from skfedauc.inference.effects import Rows, cluster_effects, placements, satterthwaite
+from skfedauc.counts.score_counts import extremes_of, view_of, with_weights_over
+from skfedauc.inference.clusters import rows_of
 from skfedauc.inference.quantiles import t_quantile
-from skfedauc.inference.variances import bounded, moments_of_all_rows, rows_of, strata_of
+from skfedauc.inference.row_effects import Rows, cluster_effects, placements, satterthwaite
+from skfedauc.inference.variances import bounded, moments_of_all_rows, strata_of
 from skfedauc.pairs import Ranks, ranks_among_all
 
 # Disparities of all groups, and their standard errors
@@ -153,7 +154,9 @@ def _disparities(counts: ScoreCounts, others: ScoreCounts) -> End:
 def _row_variances(counts: ScoreCounts) -> tuple[Floats, Floats]:
     """Placement value variances for a negative and a positive, over all groups."""
     counts = with_weights_over(counts)
-    negatives, positives, own = moments_of_all_rows(strata_of(counts, 0), sums_among_all(counts))
+    negatives, positives, own = moments_of_all_rows(
+        strata_of(counts, 0), view_of(counts).sums_among_all
+    )
     sides = (own.negatives_squared, negatives), (own.positives_squared, positives)
     of_negative, of_positive = (ratio(of, rows.pairs) * rows.effective for of, rows in sides)
     return of_negative, of_positive

@@ -18,9 +18,9 @@ from skfedauc._kernel import ranks_in_groups
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.moments import ClassRows, Floats, ratio
 from skfedauc.counts.score_counts import view_of, with_weights_over
-from skfedauc.inference.effects import LEAST_EFFECTIVE, satterthwaite
 from skfedauc.inference.intervals import limits
 from skfedauc.inference.quantiles import t_quantile
+from skfedauc.inference.row_effects import LEAST_EFFECTIVE, satterthwaite
 
 # Rates that differ by less than this number are equal: 1 - 0.9 is not exactly the false positive
 # rate 1/10.

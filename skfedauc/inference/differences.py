@@ -16,6 +16,7 @@ smaller of its values at both extremes.
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -24,14 +25,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from skfedauc._words import counted, shortened
 from skfedauc.counts.moments import Floats, ratio
-from skfedauc.inference.effects import LEAST_EFFECTIVE, Numbers
-from skfedauc.inference.intervals import AUCSpread, Interval, Method, Spreads, limits_of_groups
+from skfedauc.inference.intervals import AUCSpread, Interval, Limits, Method, Spreads
 from skfedauc.inference.quantiles import (
     normal_quantile,
     roots_of,
     studentized_range_quantile,
     studentized_range_tail,
 )
+from skfedauc.inference.row_effects import LEAST_EFFECTIVE, Numbers
 from skfedauc.inference.variances import Clusters, Extremes, Variances
 from skfedauc.pairs import sum_of_others
 
@@ -266,8 +267,9 @@ def _compared(
         r = None if correlation is None else correlation[tested]
         single = normal_quantile((1.0 - confidence_level) / 2.0)
         for i, quantile in enumerate((single, adjustment.deviate)):
-            for end in (0, 1):
-                found[2 * i + end, tested] = _limit_of_difference(a, b, float(end), quantile, r)
+            (least, most), (other_least, other_most) = (x.estimates(quantile) for x in (a, b))
+            found[2 * i, tested] = difference(least, other_most, r).low
+            found[2 * i + 1, tested] = difference(most, other_least, r).high
         blocks = [slice(i, i + _AT_ONCE) for i in range(0, int(tested.sum()), _AT_ONCE)]
         deviates = [_deviates(a.take(x), b.take(x), None if r is None else r[x]) for x in blocks]
         deviate = np.concatenate(deviates)
@@ -275,17 +277,6 @@ def _compared(
         found[5, tested] = 2.0 * ndtr(-deviate)
         found[6, tested] = adjustment.pvalue(deviate)
     return Comparisons(auc, other, *found, adjustment.name)  # type: ignore[call-arg]
-
-
-def _limit_of_difference(
-    one: Spreads, other: Spreads, end: float, deviate: float, correlation: Floats | None
-) -> Floats:
-    """Return lower (end 0) or upper (end 1) limits for the first AUCs minus the others."""
-    near, far = one.at(end).auc, other.at(1.0 - end).auc
-    of_near = np.abs(one.limit(end, deviate) - near)
-    of_far = np.abs(other.limit(1.0 - end, deviate) - far)
-    reach = reach_of_difference(of_near, of_far, correlation)
-    return near - far + (reach if end else -reach)
 
 
 def _deviates(one: Spreads, other: Spreads, correlation: Floats | None) -> Floats:
@@ -305,6 +296,16 @@ def _deviates(one: Spreads, other: Spreads, correlation: Floats | None) -> Float
         return difference - reach_of_difference(*distances, correlation)
 
     return roots_of(lower_limit, np.zeros_like(difference), np.full_like(difference, FURTHEST))
+
+
+def difference(
+    one: Limits, other: Limits, correlation: Floats | None = None, most: float = 1.0
+) -> Limits:
+    """Return the difference, at most `most`, of two estimates, perhaps correlated, with limits."""
+    value = one.value - other.value
+    below = reach_of_difference(one.value - one.low, other.high - other.value, correlation)
+    above = reach_of_difference(one.high - one.value, other.value - other.low, correlation)
+    return Limits(value, np.maximum(value - below, -most), np.minimum(value + above, most))
 
 
 def reach_of_difference(first: Floats, second: Floats, correlation: Floats | None) -> Floats:
@@ -400,15 +401,6 @@ class UsedGroups(NamedTuple):
             correlation = least_correlation(extremes, lambda x: x.correlation_matrix(used))
         return cls(np.flatnonzero(used), Spreads.of(extremes).take(used), correlation)
 
-    def limit(
-        self, end: float, deviate: float, method: Method = "logit"
-    ) -> tuple[float, tuple[int, int]]:
-        """Return the largest lower (end 0) or upper (end 1) limit of all pairs of these groups."""
-        one, other, sign = self.spreads.at(end), self.spreads.at(1.0 - end), 1.0 if end else -1.0
-        of_one = sign * (one.signed_limit(end, deviate, method) - one.auc)
-        of_other = sign * (other.auc - other.signed_limit(1.0 - end, deviate, method))
-        return largest_of_pairs((one.auc, of_one), (other.auc, of_other), sign, self.correlation)
-
 
 def largest_of_pairs(
     first: tuple[Floats, Floats],
@@ -450,44 +442,74 @@ def largest_of_pairs(
     return largest, pair
 
 
-def difference_interval(extremes: Extremes, confidence_level: float, method: Method) -> Interval:
-    """Return the interval for the largest minus the smallest true AUC, over two groups or more.
+class GapLimits(NamedTuple):
+    """A gap's lower and upper limit."""
 
-    The lower limit is the largest simultaneous lower limit of all pairs, and the upper limit the
-    largest unadjusted upper limit, see `deviate_of_furthest_pair`.
+    low: float
+    high: float
+
+
+# Function of the normal quantile of each limit. It returns the values with their lower limits, and
+# the values with their upper limits, which differ for binned scores only.
+Estimates = Callable[[float], tuple[Limits, Limits]]
+
+
+def limits_of_difference(
+    estimates: Estimates,
+    n_groups: int,
+    alpha: float,
+    tail: float,
+    correlation: Floats | None = None,
+    most: float = 1.0,
+) -> GapLimits:
+    """Return limits for the largest minus the smallest true group value, of at least two groups.
+
+    `alpha` and `tail` are the error probabilities of the lower and the upper limit, and `most` the
+    largest possible difference. `correlation` is a matrix; None for independent estimates.
     """
-    alpha, used = 1.0 - confidence_level, extremes.given.defined
-    n_groups, value = int(used.sum()), float(np.ptp(extremes.given.auc[used]))
-    if method == "exact":
-        # Each group's limits fail with a fourth of alpha, shared by all groups for the lower limit.
-        ends = extremes.lowest, extremes.highest
-        (low, _), (_, high) = (limits_of_groups(of, alpha / (4 * n_groups), method) for of in ends)
-        least = float(low[used].max() - high[used].min())
-        (low, _), (_, high) = (limits_of_groups(of, alpha / 4, method) for of in ends)
-        most = float(high[used].max() - low[used].min())
-        return Interval(value, max(least, 0.0), min(most, 1.0))
-    groups = UsedGroups.of(extremes)
-    least, _ = groups.limit(0.0, deviate_of_all_pairs(alpha, n_groups), method)
-    most, _ = groups.limit(1.0, deviate_of_furthest_pair(alpha / 2, n_groups), method)
-    return Interval(value, max(least, 0.0), min(most, 1.0))
+    lowest, highest = estimates(deviate_of_all_pairs(alpha, n_groups))
+    least, _ = largest_difference(lowest, highest, -1.0, correlation)
+    lowest, highest = estimates(deviate_of_furthest_pair(tail, n_groups))
+    upper, _ = largest_difference(highest, lowest, 1.0, correlation)
+    return GapLimits(max(least, 0.0), min(upper, most))
 
 
-def clearest_difference(extremes: Extremes) -> tuple[float, tuple[int, int] | None]:
+def largest_difference(
+    one: Limits, other: Limits, sign: float, correlation: Floats | None
+) -> tuple[float, tuple[int, int]]:
+    """Return the largest upper (sign 1) or lower (sign -1) limit over all pairs, and its pair."""
+    near, far = (one.high, other.low) if sign > 0 else (one.low, other.high)
+    first, second = sign * (near - one.value), sign * (other.value - far)
+    return largest_of_pairs((one.value, first), (other.value, second), sign, correlation)
+
+
+def difference_interval(extremes: Extremes, confidence_level: float, method: Method) -> Interval:
+    """Return the interval for the largest minus the smallest true AUC, over two groups or more."""
+    alpha, used = 1.0 - confidence_level, UsedGroups.of(extremes)
+    estimates = functools.partial(used.spreads.estimates, method=method)
+    limits = limits_of_difference(estimates, used.numbers.size, alpha, alpha / 2, used.correlation)
+    return Interval(float(np.ptp(extremes.given.auc[used.numbers])), *limits)
+
+
+def clearest_difference(
+    estimates: Estimates, n_groups: int, correlation: Floats | None
+) -> tuple[float, tuple[int, int] | None]:
     """Return the p value of the largest difference, and the pair that determines it.
 
     The p value is the alpha at which the largest lower limit of all pairs is 0. There is no pair if
     it is 1.
     """
-    groups = UsedGroups.of(extremes)
-    deviate = crossing(lambda z: groups.limit(0.0, z)[0], 0.0)
+
+    def lowest(deviate: float) -> tuple[float, tuple[int, int]]:
+        return largest_difference(*estimates(deviate), -1.0, correlation)
+
+    deviate = crossing(lambda z: lowest(z)[0], 0.0)
     if deviate < 0.0:
         return 1.0, None
-    _, pair = groups.limit(0.0, min(deviate, FURTHEST))
-    higher, lower = groups.numbers[list(pair)].tolist()
+    _, pair = lowest(min(deviate, FURTHEST))
     if np.isinf(deviate):
-        return 0.0, (higher, lower)
-    pvalue = all_pairs(0.05, groups.numbers.size).pvalue(np.array(deviate))
-    return float(pvalue), (higher, lower)
+        return 0.0, pair
+    return float(all_pairs(0.05, n_groups).pvalue(np.array(deviate))), pair
 
 
 def crossing(distance: Callable[[float], float], least: float = -FURTHEST) -> float:
@@ -773,8 +795,13 @@ def difference_below(extremes: Extremes, bound: float, tail: float) -> Extreme:
 
     groups = UsedGroups.of(extremes)
     n_groups = groups.numbers.size
-    limit, pair = groups.limit(1.0, deviate_of_furthest_pair(tail, n_groups))
-    deviate = crossing(lambda z: bound - groups.limit(1.0, z)[0])
+
+    def highest(deviate: float) -> tuple[float, tuple[int, int]]:
+        low, high = groups.spreads.estimates(deviate)
+        return largest_difference(high, low, 1.0, groups.correlation)
+
+    limit, pair = highest(deviate_of_furthest_pair(tail, n_groups))
+    deviate = crossing(lambda z: bound - highest(z)[0])
     pvalue = float(ndtr(-deviate)) * (2.0 if n_groups > MOST_GROUPS else 1.0)
     numbers = tuple(groups.numbers[list(pair)].tolist())
     return Extreme(min(limit, 1.0), min(pvalue, 1.0), numbers, limit < bound)

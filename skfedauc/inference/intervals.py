@@ -217,6 +217,14 @@ class AUCSpread(NamedTuple):
         return found
 
 
+class Limits(NamedTuple):
+    """Values with a lower and an upper limit each."""
+
+    value: Floats
+    low: Floats
+    high: Floats
+
+
 class Spreads(NamedTuple):
     """Group AUCs at both extremes of binned scores; the extremes of exact scores are equal.
 
@@ -237,17 +245,17 @@ class Spreads(NamedTuple):
         """Return the elements of the selected AUCs."""
         return Spreads(self.lowest.take(which), self.highest.take(which))
 
-    def at(self, end: float) -> AUCSpread:
-        """Return the AUCs of one end of the scale."""
-        return self.highest if end else self.lowest
-
-    def limit(self, end: float, deviate: ArrayLike) -> Floats:
-        """Return lower limits of the lowest AUCs, or upper limits of the highest AUCs."""
-        return self.at(end).limit(end, deviate)
-
     def limits(self, deviate: ArrayLike) -> tuple[Floats, Floats]:
         """Return lower limits of the lowest AUCs and upper limits of the highest AUCs."""
-        return self.limit(0.0, deviate), self.limit(1.0, deviate)
+        return self.lowest.limit(0.0, deviate), self.highest.limit(1.0, deviate)
+
+    def estimates(self, deviate: float, method: Method = "logit") -> tuple[Limits, Limits]:
+        """Return the lowest AUCs with lower limits, and the highest with upper limits."""
+        low, high = self.lowest.auc, self.highest.auc
+        return (
+            Limits(low, self.lowest.signed_limit(0.0, deviate, method), low),
+            Limits(high, high, self.highest.signed_limit(1.0, deviate, method)),
+        )
 
 
 # Limits of group AUCs ------------------------------------------------------------------------

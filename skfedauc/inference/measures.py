@@ -26,10 +26,10 @@ from skfedauc.inference.curves import (
     logit_errors_of,
     parts_of,
 )
-from skfedauc.inference.effects import Rows
 from skfedauc.inference.intervals import notes_of
-from skfedauc.inference.models import RowValues, means_of
-from skfedauc.inference.rates import wilson
+from skfedauc.inference.model_comparison import RowValues, means_of
+from skfedauc.inference.proportions import wilson
+from skfedauc.inference.row_effects import Rows
 from skfedauc.measures import (
     AveragePrecision,
     Measure,

@@ -74,7 +74,7 @@ class WithinGroupStratifiedKFold(_sklearn.GroupsConsumerMixin, BaseCrossValidato
     [1 3 5 7]
     """
 
-    n_repeats = 1
+    _n_repeats = 1
 
     def __init__(
         self,
@@ -128,7 +128,7 @@ class WithinGroupStratifiedKFold(_sklearn.GroupsConsumerMixin, BaseCrossValidato
         int
             The argument `n_splits`, times `n_repeats` if the folds are repeated.
         """
-        return self.n_splits * self.n_repeats
+        return self.n_splits * self._n_repeats
 
     def split(
         self, X: Any, y: Any = None, groups: Any = None
@@ -189,7 +189,7 @@ class WithinGroupStratifiedKFold(_sklearn.GroupsConsumerMixin, BaseCrossValidato
             yield fold
             return
         random = _input.check_random_state(self.random_state)
-        for _ in range(self.n_repeats):
+        for _ in range(self._n_repeats):
             shuffled = random.permutation(cell.size)
             places = random.permutation(n_classes * n_groups)
             order = shuffled[np.argsort(places[cell[shuffled]], kind="stable")]
@@ -294,4 +294,4 @@ class RepeatedWithinGroupStratifiedKFold(WithinGroupStratifiedKFold):
         super().__init__(
             n_splits, groups=groups, shuffle=True, random_state=random_state, missing=missing
         )
-        self.n_repeats = _input.check_whole_number(n_repeats, "n_repeats")
+        self.n_repeats = self._n_repeats = _input.check_whole_number(n_repeats, "n_repeats")

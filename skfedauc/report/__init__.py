@@ -1,6 +1,5 @@
 """Reports of the AUCs of a `ScoreCounts`, and the table of named statistics."""
 
-from skfedauc.report.comparisons import Agreement
 from skfedauc.report.estimates import GroupEstimates
 from skfedauc.report.group_auc import (
     GroupAUC,
@@ -12,6 +11,7 @@ from skfedauc.report.group_auc import (
     null_difference_of,
     responses_of,
 )
+from skfedauc.report.group_comparisons import Agreement
 from skfedauc.report.groups import (
     NotDefined,
     Undefined,

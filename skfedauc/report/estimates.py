@@ -11,17 +11,16 @@ from numpy.typing import NDArray
 
 from skfedauc.counts.moments import Floats
 from skfedauc.inference import measures
+from skfedauc.inference.clusters import pooled_clusters, variances_of_clusters
 from skfedauc.inference.curves import GroupCurves
 from skfedauc.inference.variances import (
     Extremes,
     Pooled,
     Variances,
     folds_of,
-    pooled_clusters,
     pooled_folds,
     pooled_of,
     variances_of,
-    variances_of_clusters,
 )
 from skfedauc.measures import Measure, check_measure
 from skfedauc.pairs import GroupPairs

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from skfedauc import _input, _sklearn
 from skfedauc._sklearn import ModelScores
-from skfedauc.clusters import ClusterCounts, position_of_clusters
+from skfedauc.cluster_counts import ClusterCounts, position_of_clusters
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.score_counts import view_of
 from skfedauc.inference import intervals
@@ -24,7 +24,8 @@ from skfedauc.inference.differences import (
 )
 from skfedauc.measures import Measure
 from skfedauc.pairs import GroupPairs
-from skfedauc.report.comparisons import (
+from skfedauc.report.estimates import GroupEstimates
+from skfedauc.report.group_comparisons import (
     Agreement,
     abroca_table,
     agreement_with_pooled,
@@ -33,7 +34,6 @@ from skfedauc.report.comparisons import (
     margin_test,
     ranking_table,
 )
-from skfedauc.report.estimates import GroupEstimates
 from skfedauc.report.groups import (
     LeftOut,
     Undefined,

@@ -11,7 +11,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from skfedauc import _input, _words
 from skfedauc.counts import ScoreCounts
-from skfedauc.counts.score_counts import select_groups, view_of
+from skfedauc.counts.score_counts import view_of
 from skfedauc.measures import Measure
 from skfedauc.pairs import GroupPairs
 
@@ -120,21 +120,13 @@ def large_groups(pairs: GroupPairs, least: int) -> tuple[GroupPairs, LeftOut]:
         raise ValueError("min_per_class must be 1 for a report over folds.")
     is_large = pairs.has_per_class(least)
     kept, others = np.flatnonzero(is_large), np.flatnonzero(~is_large).tolist()
-    counts, clusters = pairs.counts, pairs.clusters
+    counts = pairs.counts
     labels = counts.groups or ("all",)
     left_out = tuple(
         (labels[g], int(counts.n_positives[g]), int(counts.n_negatives[g])) for g in others
     )
-    if clusters is not None and view_of(counts).labels is not None:
-        clusters = clusters.select_groups(kept)
-    large = GroupPairs(
-        # The remaining groups tell whether a group has enough rows.
-        select_groups(counts, kept, at_least=least or None),
-        clusters=clusters,
-        is_over_folds=pairs.is_over_folds,
-        is_multiclass=pairs.is_multiclass,
-    )
-    return large, LeftOut(least, left_out)
+    # The remaining groups tell whether a group has enough rows.
+    return pairs.selected(kept, at_least=least or None), LeftOut(least, left_out)
 
 
 # Undefined AUCs -----------------------------------------------------------------------------------

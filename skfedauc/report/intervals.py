@@ -384,23 +384,21 @@ def _worst(estimates: GroupEstimates, sampling: Sampling) -> intervals.Interval:
 def _difference(estimates: GroupEstimates, sampling: Sampling) -> intervals.Interval:
     """Return the limits of the largest minus the smallest value.
 
-    The lower limit of other measures than the AUC fails only if a limit of a group fails, so
-    Bonferroni's correction applies. The upper limit has to cover the true difference of two groups.
+    The lower limit of other measures than the AUC, and of "exact", fails only if a limit of a group
+    fails, so Bonferroni's correction applies. The upper limit has to cover the true difference of
+    two groups.
     """
     values, used = estimates.group_values
-    if estimates.measure.is_auc:
-        if not used.any():
-            raise NotDefined(NO_GROUP)
-        if used.sum() < 2:
-            raise NotDefined("needs two groups with both classes")
-        return difference_interval(
-            estimates.extremes_in_use, sampling.confidence_level, sampling.method
-        )
+    is_auc, method = estimates.measure.is_auc, sampling.method
+    if is_auc and not used.any():
+        raise NotDefined(NO_GROUP)
     if used.sum() < 2:
-        raise NotDefined("needs two groups")
+        raise NotDefined(f"needs two groups{' with both classes' if is_auc else ''}")
+    if is_auc and method != "exact":
+        return difference_interval(estimates.extremes_in_use, sampling.confidence_level, method)
 
     def of_groups(tail: float) -> tuple[Floats, Floats]:
-        lowest, highest = (_limits_in_use(end, tail, sampling.method) for end in estimates.extremes)
+        lowest, highest = (_limits_in_use(end, tail, method) for end in estimates.extremes)
         return lowest[0], highest[1]
 
     low, high = of_groups(sampling.tail / (2.0 * used.sum()))

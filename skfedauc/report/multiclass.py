@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc import _input, _sklearn, _words
-from skfedauc.clusters import ClusterCounts
+from skfedauc.cluster_counts import ClusterCounts
 from skfedauc.counts import MultiClass, MulticlassCounts, MulticlassRows
 from skfedauc.counts.moments import Floats
 from skfedauc.counts.multiclass import counts_of_classes
 from skfedauc.counts.score_counts import view_of
 from skfedauc.inference import intervals
-from skfedauc.inference.effects import ClassAverages, Comparison, Rows, near_one
 from skfedauc.inference.intervals import AUCSpread
 from skfedauc.inference.quantiles import normal_quantile
+from skfedauc.inference.row_effects import ClassAverages, Comparison, Rows, near_one
 from skfedauc.inference.variances import Variances
 from skfedauc.pairs import GroupPairs
 from skfedauc.report.estimates import GroupEstimates

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from skfedauc import _input, _words
 from skfedauc.counts import DisclosureError
 from skfedauc.counts.disclosure import Need, lacking
-from skfedauc.inference import ranking
+from skfedauc.inference import heterogeneity
 from skfedauc.inference.variances import Variances
 from skfedauc.measures import Measure, check_measure
 from skfedauc.pairs import GroupPairs, share_of
@@ -219,12 +219,12 @@ def _generalized_mean(values: NDArray[np.float64]) -> float:
 
 def tau(estimates: GroupEstimates) -> float:
     """Standard deviation of the groups' true AUCs, by restricted maximum likelihood."""
-    return _spread(estimates, ranking.tau)
+    return _spread(estimates, heterogeneity.tau)
 
 
 def squared_tau(estimates: GroupEstimates) -> float:
     """Unbiased estimate of the square of `tau`, which may be negative."""
-    return _spread(estimates, ranking.squared_tau)
+    return _spread(estimates, heterogeneity.squared_tau)
 
 
 def _spread(estimates: GroupEstimates, estimator: Callable[[Variances], float]) -> float:

@@ -16,8 +16,8 @@ from skfedauc import _words
 from skfedauc.counts import left_out as without_group
 from skfedauc.inference import intervals
 from skfedauc.inference.differences import DifferenceTest, null_difference
-from skfedauc.report.comparisons import difference_test
 from skfedauc.report.estimates import GroupEstimates
+from skfedauc.report.group_comparisons import difference_test
 from skfedauc.report.intervals import (
     binned_note,
     certain_range,

@@ -157,7 +157,7 @@ TESTED = [
     Tested(
         Mutant(
             "covariances of two models are left out",
-            "inference/models.py",
+            "inference/model_comparison.py",
             "((one - other).sum(axis=0) for one, other",
             "((one + other).sum(axis=0) for one, other",
         ),
@@ -166,7 +166,7 @@ TESTED = [
     Tested(
         Mutant(
             "clusters are not corrected for their number",
-            "inference/effects.py",
+            "inference/row_effects.py",
             "def cluster_corrections(weights: Floats, totals: Floats, squares: Floats) -> Floats:",
             "def cluster_corrections(weights: Floats, totals: Floats, squares: Floats) -> Floats:\n"
             "    return np.ones_like(totals)\n",

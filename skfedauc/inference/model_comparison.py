@@ -1,4 +1,4 @@
-"""Comparisons between two or more models on the same rows, from row effects (`effects.py`).
+"""Comparisons between two or more models on the same rows, from row effects (`row_effects.py`).
 
 The variance of a difference between two models comes from their effects' differences (DeLong et al.
 1988): a difference of covariances would lose precision if the models agree on nearly all rows. All
@@ -19,16 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc.counts.moments import Floats, ratio
-from skfedauc.inference.differences import adjusted, crossing, reach_of_difference
-from skfedauc.inference.effects import (
-    ROUNDING,
-    Rows,
-    Sizes,
-    Units,
-    cluster_effects,
-    placements,
-    satterthwaite,
-)
+from skfedauc.inference.differences import adjusted, crossing, difference, reach_of_difference
+from skfedauc.inference.proportions import wilson
 from skfedauc.inference.quantiles import (
     LargestDifference,
     OverGroups,
@@ -37,7 +29,15 @@ from skfedauc.inference.quantiles import (
     t_quantile,
     variance_over_groups,
 )
-from skfedauc.inference.rates import difference, wilson
+from skfedauc.inference.row_effects import (
+    ROUNDING,
+    Rows,
+    Sizes,
+    Units,
+    cluster_effects,
+    placements,
+    satterthwaite,
+)
 from skfedauc.inference.variances import clustered_variance, freedom_of_shares
 
 # Largest product of the numbers of groups and rows for variances of xAUC disparities

@@ -23,7 +23,6 @@ rate of 0 or 1 has no estimated variance, and the effective sample size k of ful
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -34,26 +33,17 @@ from skfedauc.counts.moments import Floats
 from skfedauc.counts.moments import ratio as divided
 from skfedauc.inference.differences import (
     MOST_GROUPS,
+    Estimates,
+    GapLimits,
     deviate_of_all_pairs,
     deviate_of_furthest_pair,
-    largest_of_pairs,
-    reach_of_difference,
 )
-from skfedauc.inference.effects import Numbers
-from skfedauc.inference.intervals import Spreads
-from skfedauc.inference.quantiles import normal_quantile
+from skfedauc.inference.intervals import Limits
+from skfedauc.inference.row_effects import Numbers
 
 _GROUPS_AT_ONCE = 256
 # A single cluster, apart from rounding error
 _ONE_CLUSTER = 1.0 + 1e-9
-
-
-class Limits(NamedTuple):
-    """Values with a lower and an upper limit each."""
-
-    value: Floats
-    low: Floats
-    high: Floats
 
 
 # Limits of one share -----------------------------------------------------------------------------
@@ -124,16 +114,6 @@ def _rows(rows: ArrayLike | Shares, tail: float) -> tuple[Floats, NDArray[np.boo
 # Differences and ratios of two shares ------------------------------------------------------------
 
 
-def difference(
-    one: Limits, other: Limits, correlation: Floats | None = None, most: float = 1.0
-) -> Limits:
-    """Return the difference, at most `most`, of two estimates, perhaps correlated, with limits."""
-    value = one.value - other.value
-    below = reach_of_difference(one.value - one.low, other.high - other.value, correlation)
-    above = reach_of_difference(one.high - one.value, other.value - other.low, correlation)
-    return Limits(value, np.maximum(value - below, -most), np.minimum(value + above, most))
-
-
 def lower_limit_of_ratio(one: Limits, other: Limits, correlation: Floats | None = None) -> Floats:
     """Return the lower limit of a ratio between two estimates of at least 0 (Donner and Zou 2012).
 
@@ -158,74 +138,20 @@ def lower_limit_of_ratio(one: Limits, other: Limits, correlation: Floats | None 
 # Gaps between groups -----------------------------------------------------------------------------
 
 
-class GapLimits(NamedTuple):
-    """A gap's lower and upper limit."""
-
-    low: float
-    high: float
-
-
-# Function of the error probability of each limit. It returns the values with their lower limits,
-# and the values with their upper limits, which differ for binned scores only.
-Estimates = Callable[[float], tuple[Limits, Limits]]
-
-
 def estimates_of_shares(shares: Floats, rows: Floats | Shares) -> Estimates:
-    """Return the function that maps tail probabilities to shares with limits.
+    """Return the function that maps normal quantiles to shares with limits.
 
     A single cluster's shares have the limits 0 and 1.
     """
 
-    def estimates(tail: float) -> tuple[Limits, Limits]:
-        value, low, high = clopper_pearson(shares, rows, tail)
+    def estimates(deviate: float) -> tuple[Limits, Limits]:
+        value, low, high = clopper_pearson(shares, rows, tail_of(deviate))
         if isinstance(rows, Shares):
             low, high = np.nan_to_num(low, nan=0.0), np.nan_to_num(high, nan=1.0)
         found = Limits(value, low, high)
         return found, found
 
     return estimates
-
-
-def estimates_of_aucs(spreads: Spreads) -> Estimates:
-    """Return the function that maps tail probabilities to AUCs with limits."""
-
-    def estimates(tail: float) -> tuple[Limits, Limits]:
-        low, high = spreads.limits(normal_quantile(tail))
-        return (
-            Limits(spreads.lowest.auc, low, spreads.lowest.auc),
-            Limits(spreads.highest.auc, spreads.highest.auc, high),
-        )
-
-    return estimates
-
-
-def limits_of_difference(
-    estimates: Estimates,
-    n_groups: int,
-    alpha: float,
-    tail: float,
-    correlation: Floats | None = None,
-    most: float = 1.0,
-) -> GapLimits:
-    """Return limits for the largest minus the smallest true group value, of at least two groups.
-
-    `alpha` and `tail` are the error probabilities of the lower and the upper limit, and `most` the
-    largest possible difference. `correlation` is a matrix; None for independent estimates.
-    """
-    lowest, highest = estimates(tail_of(deviate_of_all_pairs(alpha, n_groups)))
-    least, _ = largest_difference(lowest, highest, -1.0, correlation)
-    lowest, highest = estimates(tail_of(deviate_of_furthest_pair(tail, n_groups)))
-    upper, _ = largest_difference(highest, lowest, 1.0, correlation)
-    return GapLimits(max(least, 0.0), min(upper, most))
-
-
-def largest_difference(
-    one: Limits, other: Limits, sign: float, correlation: Floats | None
-) -> tuple[float, tuple[int, int]]:
-    """Return the largest upper (sign 1) or lower (sign -1) limit over all pairs, and its pair."""
-    near, far = (one.high, other.low) if sign > 0 else (one.low, other.high)
-    first, second = sign * (near - one.value), sign * (other.value - far)
-    return largest_of_pairs((one.value, first), (other.value, second), sign, correlation)
 
 
 def limits_of_ratio(
@@ -239,9 +165,9 @@ def limits_of_ratio(
 
     Here, the upper limit has the error probability `alpha`, and the lower one `tail`.
     """
-    lowest, highest = estimates(tail_of(deviate_of_furthest_pair(tail, n_groups)))
+    lowest, highest = estimates(deviate_of_furthest_pair(tail, n_groups))
     least, _ = _extreme_ratios(lowest, highest, correlation)
-    lowest, highest = estimates(tail_of(deviate_of_all_pairs(alpha, n_groups)))
+    lowest, highest = estimates(deviate_of_all_pairs(alpha, n_groups))
     _, largest = _extreme_ratios(lowest, highest, correlation)
     # The smallest upper limit of a ratio is the reciprocal of the largest lower limit.
     return GapLimits(least, min(1.0 / largest, 1.0) if largest > 0.0 else 1.0)
@@ -272,7 +198,7 @@ def _extreme_ratios(
 def tail_of(deviate: float) -> float:
     from scipy.special import ndtr
 
-    return float(ndtr(-deviate))
+    return float(ndtr(-min(deviate, 37.0)))  # Smaller tails lose digits.
 
 
 # Clustered rows -----------------------------------------------------------------------------------

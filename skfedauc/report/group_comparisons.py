@@ -20,6 +20,7 @@ from skfedauc.inference.differences import (
     DifferenceTest,
     Extreme,
     MarginTest,
+    UsedGroups,
     clearest_difference,
     compare_pairs,
     compare_with_reference,
@@ -100,8 +101,11 @@ def difference_test(
         return DifferenceTest(nan, nan, nan, nan, confidence_level, *nothing)
     extremes = estimates.extremes_in_use
     found = difference_interval(extremes, confidence_level, "logit")
-    pvalue, pair = (np.nan, None) if estimates.n_replaced else clearest_difference(extremes)
-    labels = index.tolist()
+    groups, labels = UsedGroups.of(extremes), index.tolist()
+    pvalue, pair = np.nan, None
+    if not estimates.n_replaced:
+        of_groups = groups.spreads.estimates, n_groups, groups.correlation
+        pvalue, pair = clearest_difference(*of_groups)
     highest = labels[int(np.where(used, auc, -np.inf).argmax())]
     lowest = labels[int(np.where(used, auc, np.inf).argmin())]
     if n_groups == 2:
@@ -118,7 +122,7 @@ def difference_test(
         confidence_level,
         highest,
         lowest,
-        None if pair is None else (labels[pair[0]], labels[pair[1]]),
+        None if pair is None else tuple(labels[g] for g in groups.numbers[list(pair)]),
         n_groups,
         method,
     )
