@@ -158,7 +158,7 @@ class _GroupMetric:
         """Return the statistic, negated for gaps."""
         policy = UndefinedPolicy(self._undefined)
         estimates = GroupEstimates(GroupPairs(counts), policy)
-        value = estimates.value_of(STATISTICS[self._statistic.removeprefix("neg_")].compute)
+        value = estimates.value_of(STATISTICS[self._statistic.removeprefix("neg_")].scored)
         return -value if self._statistic.startswith("neg_") else value
 
     def __deepcopy__(self, memo: dict[int, Any]) -> _GroupMetric:
@@ -192,7 +192,7 @@ class XGBoostMetric(_GroupMetric):
     statistic : str
         "pooled", "macro", "samples", "positives", "negatives", "within", "worst", "ratio",
         "cross", "bias_score", or a negated gap: "neg_difference", "neg_cross_difference",
-        "neg_tau". `group_roc_auc_score` defines these statistics.
+        "neg_tau". `make_group_auc_scorer` has the same statistics.
     groups : list of tuples, callable or None, default=None
         Where each row's group in an evaluation set comes from.
 

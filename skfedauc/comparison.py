@@ -82,11 +82,13 @@ class ModelComparison:
         what = f"{self.by_model.name} of {len(self.by_model)} models"
         ends = f", over new {self.over}{left_out(self.n_missing)})"
         if np.isnan(self.pvalue):
-            return f"ModelComparison({what}: no p value{ends}"
-        a, b = self.table.index[_clearest(self.table)]
+            reason = "too few rows of a class, groups or clusters, or no variation"
+            return f"ModelComparison({what}: no p value, {reason}{ends}"
+        a, b = (_input.as_label(name) for name in self.table.index[_clearest(self.table)])
         p = "p" if len(self.table) == 1 else f"smallest of {len(self.table)} adjusted p"
         return (
-            f"ModelComparison({what}: {b!r} minus {a!r} {self.estimate:.4f} "
+            f"ModelComparison({what}: {_words.shortened(b)} minus {_words.shortened(a)} "
+            f"{self.estimate:.4f} "
             f"[{self.ci_low:.4f}, {self.ci_high:.4f}], {p} = {self.pvalue:.4g}{ends}"
         )
 
@@ -218,6 +220,8 @@ default="pooled"
         estimates_of(reports[0]).variances.check_independent_groups(
             "over='groups'", "Pass over='rows'."
         )
+    if statistic != "pooled":  # Warn of groups that are left out.
+        GroupAUC(estimates_of(reports[0]).pairs).average(statistic)
     rows = paired_rows(checked, reports[0])
     counts = [report.counts for report in reports]
 
@@ -270,9 +274,10 @@ def paired_rows(models: Sequence[_input.Rows], report: GroupAUC) -> Rows:
     rows = models[0]
     n_rows = rows.scores.size
     if not 0 < int(rows.positive.sum()) < n_rows:
+        of_weight = " with a weight above 0" if rows.weights is not None or not n_rows else ""
         raise ValueError(
-            f"y_true must hold both classes; got one class in {n_rows} rows"
-            f"{of_one_label(report.counts)}."
+            f"y_true must hold both classes; got {'one class' if n_rows else 'no class'} in "
+            f"{n_rows} rows{of_weight}{of_one_label(report.counts)}."
         )
     return Rows(
         rows.positive,

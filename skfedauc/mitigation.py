@@ -198,7 +198,15 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
                 "GridSearch needs two groups or more, but groups has a single label, "
                 f"{_words.shortened(self._known[0])}; in a search, stratify the folds by group."
             )
-        mitigator.fit(features, codes, sensitive_features=labels, **fit_params)
+        try:
+            mitigator.fit(features, codes, sensitive_features=labels, **fit_params)
+        except ValueError as error:
+            if "Degenerate labels" not in str(error):
+                raise
+            raise ValueError(
+                f"a group has rows of one class only, and {type(mitigator).__name__} needs both "
+                f"classes in each group; merge or leave out this group. fairlearn says: {error}"
+            ) from error
         self.mitigator_ = mitigator
         return self
 

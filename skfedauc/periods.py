@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from skfedauc import _input, _words
 from skfedauc.counts import ScoreCounts
-from skfedauc.counts.score_counts import select_groups
+from skfedauc.counts.score_counts import select_groups, view_of
 from skfedauc.inference.intervals import check_confidence_level
 from skfedauc.inference.variances import Variances, variances_of
 from skfedauc.report import GroupAUC
@@ -141,7 +142,8 @@ def find_change(
     ------
     ValueError, TypeError
         If the last group column is not ``period``, if no group has more than `n_reference` periods
-        with an AUC, if ranges of scores were joined, or an argument is not as described.
+        with an AUC, if ranges of scores were joined, if periods are text that may not be in order
+        of time, such as names of months, or an argument is not as described.
 
     See Also
     --------
@@ -190,8 +192,8 @@ def find_change(
     confidence_level = check_confidence_level(confidence_level)
     n_reference = _input.check_whole_number(n_reference, "n_reference")
     shift = _input.check_number(shift, "shift", above=0, below=1)
-    series = list(_series(counts))
-    rule = counts.disclosure
+    series, rule = list(_series(counts)), counts.disclosure
+    _check_order(counts, {period for *_, periods in series for period in periods})
     if rule.level == "bins" and rule.bins is None:
         raise ValueError(
             "find_change needs the same scores or bins in all periods, and these counts have "
@@ -243,6 +245,24 @@ def _series(counts: ScoreCounts) -> Iterator[tuple[Any, NDArray[np.intp], list[A
         own = [labels[n] for n in numbers]
         periods = [label[-1] if isinstance(label, tuple) else label for label in own]
         yield group, np.array(numbers), periods
+
+
+def _check_order(counts: ScoreCounts, periods: set[Any]) -> None:
+    """Refuse periods whose order of labels may not be their order in time."""
+    if _input.MISSING in periods:
+        raise ValueError(
+            f"the period {_input.MISSING!r} is no point in time; count the rows with "
+            "missing='drop', or give each row a period."
+        )
+    is_ordered = any(view_of(counts).orders[-1:])
+    texts = sorted(period for period in periods if isinstance(period, str))
+    if not is_ordered and len({re.sub(r"\d", "0", text) for text in texts}) > 1:
+        raise ValueError(
+            f"the periods would be in the order of their text, {_words.listed(texts, most=6)}, "
+            "which may not be their order in time. Name them by numbers of equal length, such as "
+            "'2026-09' and '2026-10', by counts.regroup or before counting, or count ordered "
+            "categories; files of counts do not keep the order of categories."
+        )
 
 
 def _change_of(

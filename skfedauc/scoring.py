@@ -79,7 +79,8 @@ def make_group_auc_scorer(
     statistic : str
         "pooled", "macro", "samples", "positives", "negatives", "within", "worst", "ratio",
         "cross", "bias_score", or a negated gap, so that greater is better: "neg_difference",
-        "neg_cross_difference", "neg_tau". `group_roc_auc_score` defines the statistics.
+        "neg_cross_difference", "neg_tau". `group_roc_auc_score` defines the statistics; "neg_tau"
+        is minus the unbiased estimate of ``tau**2``, whose mean over folds is unbiased.
     groups : str, list of str, pandas.Series or None
         Source of each row's group.
 
@@ -479,10 +480,9 @@ class GroupAUCScorer(_sklearn.BaseScorer):
         options = self._options
         if self._statistic != "group":
             statistic = STATISTICS[self._statistic.removeprefix("neg_")]
-            compute = statistic.score or statistic.compute
             if isinstance(report, GroupEstimates):
-                return report.value_of(compute)
-            return averaged(report, compute, options.class_average)
+                return report.value_of(statistic.scored)
+            return averaged(report, statistic.scored, options.class_average)
         if isinstance(report, GroupEstimates):
             return self._of_group(report.pairs.counts.groups or (), report.by_group, report.policy)
         values = report.average_by_group(options.class_average)

@@ -6,12 +6,17 @@ from types import SimpleNamespace
 
 import lightgbm
 import numpy as np
+import pandas as pd
 import pytest
 from boosting_cases import TRAIN, VALID, WEIGHTS, oracle
+from sklearn.compose import make_column_transformer
 from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
+from sklearn.pipeline import make_pipeline
 
-from skfedauc import boosting
+from skfedauc import boosting, make_group_auc_scorer
 from skfedauc.boosting import LightGBMMetric, XGBoostMetric
 
 # LightGBM 4.6 names the features of arrays when it fits, and not when it predicts.
@@ -290,3 +295,15 @@ def test_the_error_of_one_worker_is_raised_by_all(on_workers):
 def test_workers_without_any_rows_have_no_value(on_workers):
     found = on_workers([([], [])] * 2, [XGBoostMetric("pooled", undefined="ignore")] * 2)
     assert np.isnan(found).all()
+
+
+def test_tau_is_that_of_scorers():
+    y, site = np.arange(120) % 2, np.repeat(["a", "b", "c"], 40)
+    x = np.random.default_rng(0).normal(size=120) + y * np.repeat([0.5, 1.0, 2.0], 40)
+    X = pd.DataFrame({"x": x, "site": site})
+    model = FrozenEstimator(LogisticRegression().fit(x[:, None], y))
+    pipeline = make_pipeline(make_column_transformer(("passthrough", ["x"])), model).fit(X, y)
+    expected = make_group_auc_scorer("neg_tau", groups="site")(pipeline, X, y)
+    metric = LightGBMMetric("neg_tau", groups=[(y, site)])
+    found = metric(pipeline.decision_function(X), dataset(x[:, None], y).construct())
+    assert found[1] == pytest.approx(expected)

@@ -521,3 +521,24 @@ def test_no_rows_and_one_class():
         assert len(table)
     only = report_of(rows, y_true=np.zeros(240, bool), undefined="ignore")
     assert only.confidence_intervals(of="statistics")["ci_low"].isna().all()
+
+
+def test_quantiles_of_few_clusters_exist_for_all_tails():
+    freedom = np.random.default_rng(0).uniform(1, 6, 4000)
+    spread = intervals.AUCSpread(*np.full((5, freedom.size), 0.5), freedom)
+    found = np.array([spread.quantile(z) for z in (0.0, 5.0, 20.0, 30.0, 36.0, 38.0)])
+    assert np.isfinite(found).all()
+    assert (np.diff(found, axis=0) >= 0).all()
+
+
+@pytest.mark.parametrize("reference", [None, 0.8])
+def test_p_values_of_margins_agree_with_limits_for_few_clusters(reference):
+    for seed in range(80, 120):
+        rng = np.random.default_rng(seed)
+        y, groups = rng.integers(0, 2, 60), rng.choice(["a", "b"], 60)
+        clusters, score = rng.integers(0, 4, 60), y + rng.normal(size=60)
+        report = GroupAUC.from_predictions(
+            y, score, groups=groups, clusters=clusters, undefined="ignore"
+        )
+        found = report.test_margin(0.1, reference=reference)
+        assert found.is_shown == (found.pvalue < 0.05)

@@ -228,7 +228,7 @@ def test_models_without_variation_have_no_p_value():
     found = compare_two([0, 0, 1, 1], [1, 2, 3, 4], [4, 3, 2, 1])
     assert found.estimate == -1.0
     assert np.isnan(found.pvalue)
-    assert repr(found) == "ModelComparison(pooled AUC of 2 models: no p value, over new rows)"
+    assert repr(found).startswith("ModelComparison(pooled AUC of 2 models: no p value, too few")
 
 
 def opposite_shifts(rng, shift):
@@ -485,3 +485,27 @@ def test_limits_are_differences_that_values_can_have():
                 assert -most - 1e-12 <= low <= difference <= high <= most + 1e-12
                 n_clipped += low < 1e-9 - most or high > most - 1e-9
     assert n_clipped > 3
+
+
+def test_comparisons_name_groups_that_they_leave_out():
+    y, scores, groups, _ = rows(0)
+    groups = np.where(y & (np.arange(y.size) < 20), 7, groups)
+    with pytest.warns(UserWarning, match="1 of 4 groups"):
+        compare_models(y, scores, groups=groups, statistic="macro")
+    compare_models(y, scores, groups=groups)
+
+
+def test_weighted_perfect_models_are_equal():
+    y = np.arange(20) % 2
+    weights = np.random.default_rng(0).choice([0.3, 1.0, 2.0], 20)
+    table = compare_two(y, y + np.arange(20) / 40, y, sample_weight=weights).table
+    assert table.iloc[0, :5].tolist() == [1, 1, 0, 0, 0]
+
+
+def test_what_is_printed_of_models_without_names_and_without_a_test():
+    y, scores, *_ = rows(0)
+    array = np.column_stack(list(scores.values())[:2])
+    assert "AUC of 2 models: 1 minus 0 " in repr(compare_models(y, array))
+    assert "no p value, too few rows" in repr(compare_models(y, array, clusters=np.zeros(y.size)))
+    with pytest.raises(ValueError, match="no class in 0 rows with a weight above 0"):
+        compare_models(y, array, sample_weight=np.zeros(y.size))

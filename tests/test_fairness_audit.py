@@ -578,3 +578,14 @@ def test_a_tolerance_without_an_answer_is_undecided_everywhere():
     audit = audit_of([0, 1] * 20, np.linspace(0, 1, 40), groups, tolerances={"difference": 0.05})
     assert audit.tolerances["answer"].tolist() == ["undecided"]
     assert "? undecided: needs two groups with 10 rows of each class" in repr(audit)
+
+
+def test_counts_of_float32_scores_reach_a_threshold_as_the_rows_do():
+    y, score, groups, _ = rows_of(n=400, digits=1)
+    score = score.astype(np.float32)
+    report = GroupAUC.from_predictions(y, score, groups=groups)
+    for threshold in (0.3, 0.7, 0.9, np.nextafter(0.5, 1)):
+        found = FairnessAudit(report, threshold=threshold)
+        expected = audit_of(y, score, groups, threshold=threshold)
+        assert found.threshold == expected.threshold == threshold
+        pd.testing.assert_frame_equal(found.by_group(), expected.by_group())

@@ -384,7 +384,6 @@ EXPECTED_TO_FAIL = {
     "ExponentiatedGradient": {},
     "ThresholdOptimizer": {
         "check_sample_weight_equivalence_on_dense_data": "thresholds count each row once",
-        "check_classifiers_one_label_sample_weights": "thresholds see rows of weight 0",
         "check_estimators_dtypes": "fairlearn sets doubles in a series of float32 scores",
     },
 }
@@ -524,3 +523,11 @@ def test_repeated_names_of_columns_are_refused(people):
     for call in (lambda of: model.fit(of, y), model.fit(X, y).predict):
         with pytest.raises(ValueError, match=f"several columns of one name, '{twice}' 2 times"):
             call(pd.concat([X, X[[twice]]], axis=1))
+
+
+def test_groups_of_one_class_are_named_by_their_need():
+    X = pd.DataFrame({"x": np.arange(60.0), "g": ["a", "b", "c"] * 20})
+    y = np.where(X["g"] == "c", 1, X.index % 2)
+    model = MitigatedClassifier(ThresholdOptimizer(estimator=LogisticRegression()), groups="g")
+    with pytest.raises(ValueError, match="ThresholdOptimizer needs both classes in each group"):
+        model.fit(X, y)

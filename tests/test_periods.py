@@ -220,3 +220,24 @@ def test_wrong_arguments_name_what_to_pass(arguments, error, message):
     counts = ScoreCounts.merge(parts_of(0), by_period=True)
     with pytest.raises(error, match=message):
         find_change(**{"counts": counts, **arguments})
+
+
+def test_periods_that_may_not_be_in_order_of_time_are_refused(tmp_path):
+    names = [f"{month} 2026" for month in ("Sep", "Oct", "Nov", "Dec")]
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 2400)
+    score, period = rng.normal(size=2400) + y, np.repeat(names, 600)
+    ordered = pd.Series(pd.Categorical(period, names, ordered=True), name="period")
+    known = ScoreCounts.from_predictions(y, score, groups=ordered)
+    assert find_change(known).loc["all", "n_periods"] == 4
+    known.save(tmp_path / "known.skfa")
+    plain = pd.Series(period, name="period")
+    for counts in (
+        ScoreCounts.load(tmp_path / "known.skfa"),
+        ScoreCounts.from_predictions(y, score, groups=plain),
+    ):
+        with pytest.raises(ValueError, match="order of their text, 'Dec 2026', 'Nov 2026'"):
+            find_change(counts)
+    lacking = pd.Series(np.where(period == names[0], None, "2026-10"), name="period")
+    with pytest.raises(ValueError, match="is no point in time; count the rows with missing='drop'"):
+        find_change(ScoreCounts.from_predictions(y, score, groups=lacking, missing="group"))

@@ -10,6 +10,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_selection import RFECV
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import (
     GridSearchCV,
@@ -393,3 +395,13 @@ def test_simplest_of_those_not_inferior(level, margin):
         )
         assert rule(results_) == min(expected)
     assert len(numbers) > 1 or margin == 0.01
+
+
+def test_only_searches_have_candidates():
+    X, y = np.arange(20.0)[:, None], np.arange(20) % 2
+    selection = RFECV(LogisticRegression(), cv=2, scoring="roc_auc").fit(X, y)
+    for other in (LogisticRegression().fit(X, y), selection, GridSearchCV, {"score": [1]}):
+        with pytest.raises(TypeError, match="search must be a fitted search"):
+            compare_candidates(other, "score")
+    with pytest.raises(NotFittedError):
+        compare_candidates(GridSearchCV(LogisticRegression(), {"C": [1]}), "score")

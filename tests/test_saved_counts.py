@@ -713,3 +713,44 @@ def test_invalid_files_are_skipped_on_request(tmp_path):
             [tmp_path / "few" / "0.skfa", paths[0]], on_invalid="skip", limits=few
         )
     assert merged == ScoreCounts.load(tmp_path / "few" / "0.skfa")
+
+
+@pytest.mark.parametrize(("scale", "is_refused"), [(1e2, False), (1e4, True), (1e7, True)])
+def test_weights_that_a_difference_would_lose_are_refused(scale, is_refused):
+    rng = np.random.default_rng(81)
+    large, small = (
+        ScoreCounts.from_predictions(
+            rng.integers(0, 2, 50), rng.integers(0, 3, 50) / 2, sample_weight=rng.random(50) * size
+        )
+        for size in (scale, 1.0)
+    )
+    if is_refused:
+        with pytest.raises(ValueError, match="too large to be taken out without rounding"):
+            (large + small) - large
+    else:
+        found, expected = (view_of(of).cells.weights for of in ((large + small) - large, small))
+        assert_allclose(found, expected, rtol=1e-9)
+
+
+def test_a_part_with_other_columns_is_not_subtracted():
+    parts = [of.with_source(name, period="1") for of, name in ((A, "oslo"), (B, "bern"))]
+    whole = ScoreCounts.merge(parts, by_period=True)
+    with pytest.raises(ValueError, match="Subtract the part as it was merged: with these groups"):
+        whole - parts[0]
+
+
+def test_names_of_columns_that_are_like_arguments():
+    table = pd.DataFrame({"y": [0, 1], "s": [0.1, 0.2], "self": ["a", "b"]})
+    options = {"label": "y", "score": "s", "group": "self"}
+    expected = ScoreCounts.from_table(table, **options)
+    assert ScoreCounts.from_table(pl.from_pandas(table).lazy(), **options) == expected
+    counts = ScoreCounts.from_table(
+        table.rename(columns={"self": "scores"}), **options | {"group": "scores"}
+    )
+    assert ScoreCounts.from_counts(**counts.to_counts()) == counts
+
+
+@pytest.mark.parametrize(("name", "value"), [("groups", 1), ("groups", "a"), ("source", ["a"])])
+def test_limits_of_senders_are_checked(name, value):
+    with pytest.raises(TypeError, match=f"{name} must be a "):
+        Limits(**{name: value})

@@ -17,7 +17,7 @@ import operator
 import re
 import sys
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -107,18 +107,17 @@ _WHOLE_FLOAT = re.compile(r"-?\d+\.0")
 
 
 def header_of(
-    read: Callable[[str], list[str]], default: str = SEPARATORS[0]
+    read: Callable[[str], list[str]], needed: Collection[str], default: str = SEPARATORS[0]
 ) -> tuple[str, list[str]]:
     """Return a file's separator and column names; `read` returns the cells for a separator.
 
-    If the default separator does not split the header, try other separators.
+    It is the first that gives the needed names, else the first that splits the header.
     """
-    names: dict[str, list[str]] = {}
-    for separator in (default, *SEPARATORS):
-        names[separator] = read(separator)
-        if len(names[separator]) > 1:
-            return separator, names[separator]
-    return default, names[default]
+    names = {separator: read(separator) for separator in (default, *SEPARATORS)}
+    whole = [separator for separator, of in names.items() if set(needed) <= set(of)]
+    split = [separator for separator, of in names.items() if len(of) > 1]
+    separator = [*whole, *split, default][0]
+    return separator, names[separator]
 
 
 def without_zero_decimals(texts: Sequence[str]) -> Sequence[str]:

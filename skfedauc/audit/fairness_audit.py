@@ -40,6 +40,7 @@ from skfedauc.audit.samples import (
     levels_of,
     metric_frame,
     samples_of,
+    threshold_of,
 )
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.score_counts import identifier_of, view_of
@@ -186,13 +187,14 @@ class FairnessAudit(Output):
             decisions = check_decisions(decisions, counted, pairs.clusters is not None)
         elif threshold == "auto" and not pairs.is_multiclass:
             self.threshold = default_threshold(counted)
+        # Threshold on the scale of the scores of the report
+        self._score_threshold = self.threshold
         if self.threshold is not None:
-            decisions = decisions_at(counted, self.threshold)
+            self._score_threshold = threshold_of(counted, self.threshold)
+            decisions = decisions_at(counted, self._score_threshold)
         if decisions is None:
             arguments.check_has_decisions(self._limits)
         self.decisions = decisions
-        # Threshold on the scale of the scores of the report
-        self._score_threshold = self.threshold
         self.crossed = arguments.check_columns(intersections, column_names(report))
         self.samples = samples_of(report, self._decided, self.crossed, self.min_per_class)
         self.n_audits, self.control = 1, dict[str, Any]()
@@ -333,17 +335,12 @@ class FairnessAudit(Output):
             quiet = {**common, "warn_labels": False, "name": "y_pred"}
             decided = _input.check_rows(y_true, selected, groups, **quiet)
             options["decisions"] = _counted(GroupPairs.of_rows(decided, n_jobs))
-        number = arguments.check_threshold(options.get("threshold"))
-        if number is not None and rows.scores.dtype == np.float32:
-            # numpy rounds the threshold: 0.7 in float32 is below 0.7, and reaches it.
-            with np.errstate(over="ignore"):
-                options["threshold"] = float(np.float32(number))
         audit = cls(GroupAUC(pairs, undefined="ignore"), **options)
         selects = None
         if decided is not None:
             selects = decided.scores > 0.5
-        elif audit.threshold is not None:
-            selects = np.asarray(rows.scores, np.float64) >= audit.threshold
+        elif audit._score_threshold is not None:
+            selects = np.asarray(rows.scores, np.float64) >= audit._score_threshold
         audit.by_row = ByRow(rows, selects)
         return audit
 

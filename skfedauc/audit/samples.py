@@ -256,6 +256,17 @@ def decisions_at(counts: ScoreCounts, threshold: float) -> ScoreCounts:
     return exact.map_scores(lambda scores: (scores >= threshold).astype(np.float64))
 
 
+def threshold_of(counts: ScoreCounts, threshold: float) -> float:
+    """Return the threshold that scores have to reach: in float32, if they were float32.
+
+    There, 0.7 is below 0.7, and reaches it, as in numpy. Counts have all scores in float64.
+    """
+    with np.errstate(over="ignore"):
+        rounded, scores = np.float32(threshold), counts.cells.scores
+        are_short = view_of(counts).ranges is None and (scores.astype(np.float32) == scores).all()
+    return float(rounded) if are_short and str(rounded) == repr(threshold) else threshold
+
+
 def default_threshold(counts: ScoreCounts) -> float | None:
     """Return 0.5 for probabilities, or None for other scores and if a bin has both decisions."""
     ranges = view_of(counts).ranges

@@ -132,7 +132,6 @@ def results(
 
     `facts` are the first entries of the document.
     """
-    headlines = [f"{options.file_name}: {words_of(counts)}"]
     check_classes(counts, options)
     asked = [options.outputs, options.json, options.within, options.clusters, options.favorable]
     is_plain = options.threshold == "auto" and not any([*asked, options.name, options.tolerance])
@@ -140,13 +139,14 @@ def results(
         # A summary by group has no scores for an audit, nor for a report by some of the columns.
         large = GroupAUC(counts, undefined="ignore", min_per_class=options.min_per_class)
         shown = large if large.n_groups > 1 else GroupAUC(counts, undefined="ignore")
-        yield [*headlines, "", *report_lines(shown)]
+        yield [f"{options.file_name}: {words_of(counts)}", "", *report_lines(shown)]
         return
     audit = _audit(counts, decisions, options)
     parts = [audit]
     if options.within is not None:
         parts = list(audit.within(options.within).values())
         audit = joined(audit, parts)
+    headlines = [f"{options.file_name}: {words_of(audit.report.counts)}"]
     headlines += [
         f"By {sample.column}: does each row have a group of its own? The labels in --group "
         f"{shortened(sample.names[0])} should repeat"

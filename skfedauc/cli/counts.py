@@ -196,6 +196,8 @@ def merge(arguments: Arguments) -> Iterator[list[str]]:
                 raise
             print_message("warning", f"{error}; it is left out")
         else:
+            if valid.pop(path, None) is not None:
+                lines.append(f"{path}: not added: another file repeats or replaces it")
             valid[path] = path
     with refusals():
         try:

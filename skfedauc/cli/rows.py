@@ -111,7 +111,7 @@ def _read_text(arguments: Arguments) -> pd.DataFrame:
     limit = csv.field_size_limit(sys.maxsize)
     try:
         usual = "\t" if _ending(arguments.file) == ".tsv" else ","
-        separator, columns = _input.header_of(header, usual)
+        separator, columns = _input.header_of(header, needed, usual)
         with refusals():
             _input.check_column_names(needed, columns, "the command", file_name)
         places = [columns.index(column) for column in needed]
@@ -230,7 +230,7 @@ def refuse(column: pd.Series[Any], bad: Any, what: str, mend: str = "") -> None:
 def numbers_of(column: pd.Series[Any], mark: str = ".") -> NDArray[np.float64]:
     """Return finite numbers, and refuse different ones with equal float64 values."""
     refuse(column, column.isna(), "empty")
-    if column.dtype == np.float64:  # Shorter floats are the numbers of their text, as from CSV.
+    if column.dtype in (np.float16, np.float32, np.float64):
         refuse(column, ~np.isfinite(column), "not a finite number")
         return column.to_numpy(np.float64)
     codes, cells = pd.factorize(column.to_numpy() if isinstance(column.dtype, np.dtype) else column)
@@ -239,7 +239,8 @@ def numbers_of(column: pd.Series[Any], mark: str = ".") -> NDArray[np.float64]:
     bad = ~np.isfinite(found)[codes]
     has_comma = any("," in str(cell) for cell in cells[~np.isfinite(found)])
     refuse(column, bad, "not a finite number", "; see --decimal" if has_comma else "")
-    if max(map(len, texts)) > _MOST_DIGITS:
+    # An exponent can make a number too small for a float64 value of its own.
+    if any(len(text) > _MOST_DIGITS or "e" in text.lower() for text in texts):
         with refusals():
             refuse_ties(list(map(Decimal, texts)), found, f"column {shortened(column.name)}")
     return found[codes]

@@ -259,7 +259,8 @@ def _read_csv(path: str, columns: Columns) -> Any:
     from pyarrow import compute
     from pyarrow import csv as arrow_csv
 
-    separator, _ = _input.header_of(functools.partial(_header, path))
+    named = [name for names in columns.by_argument.values() for name in names]
+    separator, _ = _input.header_of(functools.partial(_header, path), named)
     layout = arrow_csv.ParseOptions(delimiter=separator)
     with arrow_csv.open_csv(path, parse_options=layout) as reader:
         needed = _needed(columns, reader.schema.names)

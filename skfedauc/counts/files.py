@@ -111,8 +111,12 @@ receiver's limit of 1; pass limits=Limits(max_rows=...) to accept it.
             if field.name.startswith("max_"):
                 number = _input.check_whole_number(getattr(self, field.name), field.name, 0)
                 object.__setattr__(self, field.name, number)
-        if isinstance(self.groups, str):
-            raise TypeError(f"groups must be a list of labels; got {described(self.groups)}.")
+        if self.groups is not None:
+            if isinstance(self.groups, str) or not isinstance(self.groups, Iterable):
+                raise TypeError(f"groups must be a list of labels; got {described(self.groups)}.")
+            object.__setattr__(self, "groups", tuple(self.groups))
+        if not isinstance(self.source, str | None):
+            raise TypeError(f"source must be a name or None; got {described(self.source)}.")
 
     def check(self, name: str, number: int, what: str) -> None:
         """Raise a LimitError for a number above a limit; `what` is a sentence with ``{}``."""

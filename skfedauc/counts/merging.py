@@ -475,10 +475,14 @@ class Agreement:
 def difference(whole: State, part: State) -> State:
     """Subtract a part from merged counts."""
     agreement = Agreement()
-    for name, state in (("the whole", whole), ("the part", part)):
-        agreement.check(name, state)
-        if whole.summary is None or part.summary is None:
-            agreement.check_level(name, state)
+    try:
+        for name, state in (("the whole", whole), ("the part", part)):
+            agreement.check(name, state)
+            if whole.summary is None or part.summary is None:
+                agreement.check_level(name, state)
+    except MergeError as error:
+        mend = "Subtract the part as it was merged: with these groups, labels and scores or bins."
+        raise type(error)(error.fact, mend, error.reason) from None
     sources = _without_sources(whole.sources, part.sources, is_complete=whole.is_complete)
     try:
         withheld = whole.disclosure.withheld.without(part.disclosure.withheld)
@@ -520,6 +524,10 @@ def _places(whole: State, part: State) -> NDArray[np.intp]:
     return place
 
 
+# Largest ratio of a sum of weights to what remains of it: sums then keep seven digits.
+_LARGEST_RATIO = 1e8
+
+
 def _without_cells(whole: State, part: State) -> State:
     ours, theirs = whole.cells, part.cells
     strange = MergeError(
@@ -542,13 +550,17 @@ def _without_cells(whole: State, part: State) -> State:
         weights = ours.weights.copy()
         weights[:, place] -= _weights_of(theirs)
         weights[np.stack(left * 2) == 0] = 0.0
+        not_exact = MergeError(
+            "the weights of the part are too large to be taken out without rounding, or are not "
+            "those of the merged part; merge the other parts again."
+        )
         try:
             check_weight_sums(weights, *left)
         except ValueError as error:
-            raise MergeError(
-                "the weights of the part are too large to be taken out without rounding, or are "
-                "not those of the merged part; merge the other parts again."
-            ) from error
+            raise not_exact from error
+        # The sums keep the rounding error of the whole.
+        if ((ours.weights > _LARGEST_RATIO * weights) & (weights > 0.0)).any():
+            raise not_exact
     kept = (left[0] > 0) | (left[1] > 0)
     sizes = np.bincount(ours.groups[kept], minlength=whole.n_groups)
     cells = ours._replace(negatives=left[0], positives=left[1], weights=weights)

@@ -496,8 +496,8 @@ class ScoreCounts(Immutable):
         Warns
         -----
         UserWarning
-            If all group columns have different names, if two countings without names have equal
-            counts, or if files are left out.
+            If all group columns have different names, if two files or messages have equal counts
+            and one of them has no name, or if files are left out.
 
         Examples
         --------

@@ -58,9 +58,10 @@ def state_of_table(group: Any, counts: Mapping[str, Any], columns: Mapping[str, 
         raise TypeError(f"from_counts needs the column {', '.join(absent)}; got none.")
     sums, ends = (_all_or_none(columns, names) for names in (WEIGHT_COLUMNS, RANGE_COLUMNS))
     by_name = {name: of for name, of in columns.items() if name not in {*sums, *ends}}
-    known = [*counts, *WEIGHT_COLUMNS, *RANGE_COLUMNS]
+    # The score is passed, so that "scores" is a column of labels.
+    others = [*(name for name in counts if name != "score"), *WEIGHT_COLUMNS, *RANGE_COLUMNS]
     for name in by_name:
-        near = difflib.get_close_matches(name, known, n=1, cutoff=0.8)
+        near = difflib.get_close_matches(name, others, n=1, cutoff=0.8)
         if near:
             raise TypeError(
                 f"from_counts has no column {_words.shortened(name)}: is it "
@@ -437,7 +438,7 @@ def count_in_table(
     groups = None
     if columns.group is not None:
         named = {name: f"group_{i}" for i, name in enumerate(columns.by_argument["group"])}
-        groups = nw.to_native(found.select(**{k: nw.col(alias) for k, alias in named.items()}))
+        groups = nw.to_native(found.select([nw.col(of).alias(k) for k, of in named.items()]))
     # Leave rows of weight 0 out only after their validation.
     rows = _input.check_rows(
         nw.to_native(found["label"]),

@@ -175,8 +175,9 @@ class AUCSpread(NamedTuple):
         # Smaller tails have no quantile in floating point.
         tail = np.maximum(ndtr(-deviate), 1e-300)
         found = -stdtrit(np.where(is_normal, 1.0, self.degrees_of_freedom), tail)
-        # For the smallest tails, stdtrit can overflow, to either sign.
-        found = np.where(np.isinf(found), 1e100, np.minimum(found, 1e100))
+        # For the smallest tails, stdtrit can overflow, to either sign, or return NaN.
+        found = np.where(np.isfinite(found), np.minimum(found, 1e100), 1e100)
+        found = np.where(np.isnan(self.degrees_of_freedom), np.nan, found)
         return np.where(is_normal, deviate, found)
 
     def _newcombe(self, end: float, deviate: ArrayLike) -> Floats:

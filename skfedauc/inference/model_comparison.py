@@ -69,7 +69,9 @@ def auc_values(rows: Rows) -> tuple[RowValues, RowValues]:
     own, means, weight = means_of(rows, within), means_of(rows, among_all), rows.sizes.weight
     sums = (weight * np.where(weight > 0, means, 0.0)).sum(axis=2)
     overall = ratio(sums, np.broadcast_to(weight.sum(axis=1), sums.shape))
-    return RowValues(within, own[:, 1], own), RowValues(among_all, overall[:, 1:], means)
+    # Rounding of weights may give slightly more than 1.
+    auc, pooled = np.minimum(own[:, 1], 1.0), np.minimum(overall[:, 1:], 1.0)
+    return RowValues(within, auc, own), RowValues(among_all, pooled, means)
 
 
 def means_of(rows: Rows, values: Floats) -> Floats:
@@ -451,6 +453,7 @@ def tested(
     error = np.sqrt(np.where(variance < ROUNDING**2, 0.0, variance))
     is_same = (error == 0) & (np.abs(difference) < ROUNDING)
     error[(error == 0) & ~is_same] = np.nan
+    difference = np.where(is_same, 0.0, difference)
     statistic = np.where(is_same, 0.0, ratio(difference, error))
     pvalue = 2.0 * stdtr(freedom, -np.abs(statistic))
     half = np.where(is_same, 0.0, reach * error)

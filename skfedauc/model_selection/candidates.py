@@ -220,13 +220,14 @@ def results_of(search: Any) -> Mapping[str, Any]:
     if isinstance(search, Mapping) or hasattr(search, "columns"):
         results: Mapping[str, Any] = search
         return results
-    if isinstance(search, type) or not hasattr(search, "fit"):
+    if hasattr(search, "param_grid") or hasattr(search, "param_distributions"):
+        check_is_fitted(search, "cv_results_")
+    results = getattr(search, "cv_results_", {})
+    if "params" not in results or isinstance(search, type):
         raise TypeError(
             "search must be a fitted search, such as GridSearchCV, or its cv_results_; got "
             f"{_words.described(search)}."
         )
-    check_is_fitted(search, "cv_results_")
-    results = search.cv_results_
     return results
 
 

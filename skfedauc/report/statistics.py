@@ -260,6 +260,11 @@ class Statistic(NamedTuple):
     needs_scores: bool = False
     of_measures: bool = False
 
+    @property
+    def scored(self) -> Callable[[GroupEstimates], float]:
+        """Function of scorers and of metrics of gradient boosting."""
+        return self.score or self.compute
+
 
 STATISTICS: dict[str, Statistic] = {
     "pooled": Statistic(pooled, is_auc=True, needs_scores=True, of_measures=True),

@@ -130,6 +130,9 @@ def test_a_counting_is_merged_once(frame, sites, tmp_path, error_of, printed_by)
     assert f"{sites[0]}: not added: another file repeats or replaces it\n" in printed
     assert ScoreCounts.load(again) == ScoreCounts.load(path)
     more = ScoreCounts.from_predictions(frame["y"], frame["s"], groups=frame[["g", "sex"]])
+    printed = printed_by("merge", "--replace", path, sites[0], path, "-o", again)
+    assert printed.count("not added") == 2
+    assert ScoreCounts.load(again) == ScoreCounts.load(path)
     (ScoreCounts.load(sites[0]) + more.with_source("rome")).save(other)
     for options in ([], ["--replace"]):
         message = error_of(["merge", path, other, *options, "-o", again])
@@ -147,6 +150,8 @@ def test_invalid_files_are_left_out_on_request(sites, tmp_path, error_of, capsys
     assert "is damaged" in cut
     assert lost == f"skfedauc: warning: {absent}: no such file; it is left out"
     assert ScoreCounts.load(path) == ScoreCounts.merge(sites)
+    assert main(["merge", str(damaged), "-o", str(path), "--skip-invalid"]) == 2
+    assert "error: there are no valid files to merge" in capsys.readouterr().err
 
 
 def test_files_that_do_not_fit_together(frame, counted, tmp_path, error_of):

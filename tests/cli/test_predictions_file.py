@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 from cli_cases import COLUMNS, LONG, check_rows, rows_read, save
 
+from skfedauc import ScoreCounts
 from skfedauc.cli.main import main
 
 
@@ -176,3 +177,10 @@ def test_arrow_runs_out_of_memory(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(pq, "read_schema", failing)
     assert main(["audit", str(tmp_path / "p.parquet"), *COLUMNS]) == 4
     assert "there is not enough memory" in capsys.readouterr().err
+
+
+def test_a_separator_is_one_that_gives_the_needed_columns(tmp_path):
+    path = save(tmp_path / "p.csv", "a,b;y;s;g\n1,2;1;0.5;x\n0;0;0.2;y\n")
+    assert rows_read(path).scores.tolist() == [0.5, 0.2]
+    counts = ScoreCounts.from_batches([path], label="y", score="s", group="g")
+    assert counts.groups == ("x", "y")
