@@ -13,6 +13,7 @@ import datetime
 import enum
 import hashlib
 import json
+import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
@@ -25,9 +26,10 @@ from skfedauc import _input
 from skfedauc._input.arrays import object_array
 from skfedauc._input.labels import is_missing as is_missing_label
 from skfedauc._kernel import Cells, compact_counts
+from skfedauc._output_file import check_target, write_whole
 from skfedauc._words import counted, described, listed, shortened
 from skfedauc.counts import parquet
-from skfedauc.counts.bins import Bins
+from skfedauc.counts.bins import Bins, Immutable
 from skfedauc.counts.disclosure import Disclosure, Withheld
 from skfedauc.counts.moments import OwnMoments, Summary, dtype_of_u2
 from skfedauc.counts.state import MOST_ROWS, Source, State, changed, checked, in_order
@@ -154,6 +156,64 @@ def check_limits(limits: object) -> Limits:
             f"limits must be a skfedauc.counts.Limits or None; got {described(limits)}."
         )
     return limits
+
+
+class Saved(Immutable):
+    """Counts that files and messages hold."""
+
+    __slots__ = ()
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the counts to a file, completely or not at all.
+
+        The file is a Parquet file with the columns of `to_counts`, which polars, DuckDB, Spark and
+        other tools read. The page "File format" defines it. The first `save` or `to_bytes` gives
+        exact counts without a source a random identifier, so that `merge` adds them only once.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+            File to write or replace; the customary ending is ``.skfa``.
+
+        Raises
+        ------
+        OSError
+            If the file cannot be written.
+        TypeError
+            If group labels are members of an `enum.Enum`, or dates whose time zone has no name.
+        ImportError
+            If pyarrow is not installed: ``pip install "skfedauc[files]"``.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from skfedauc import ScoreCounts
+        >>> counts = ScoreCounts.from_predictions([0, 1, 1], [0.2, 0.2, 0.7], groups=list("aab"))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     counts.save(f"{folder}/monday.skfa")
+        ...     ScoreCounts.load(f"{folder}/monday.skfa") == counts
+        True
+        """
+        check_target(path)
+        write_whole(path, self.to_bytes())
+
+    def to_bytes(self) -> bytes:
+        """Return the content of the file that `save` writes.
+
+        Returns
+        -------
+        bytes
+            Content of a Parquet file, for a message or a column of a database.
+
+        Raises
+        ------
+        TypeError, ImportError
+            As in `save`.
+        """
+        return self._of_file()
+
+    def _of_file(self) -> bytes:
+        raise NotImplementedError
 
 
 # Columns -------------------------------------------------------------------------------------

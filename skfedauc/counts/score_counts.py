@@ -14,11 +14,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from skfedauc import _input, _words
 from skfedauc._kernel import Cells
-from skfedauc._output_file import check_target, write_whole
 from skfedauc.counts import reducing
-from skfedauc.counts.bins import Bins, Immutable
+from skfedauc.counts.bins import Bins
 from skfedauc.counts.disclosure import Disclosure, Need, check_rule, needs
-from skfedauc.counts.files import Limits, check_limits, content_of, read_content, read_sources
+from skfedauc.counts.files import (
+    Limits,
+    Saved,
+    check_limits,
+    content_of,
+    read_content,
+    read_sources,
+)
 from skfedauc.counts.merging import Part, Register, difference, merged
 from skfedauc.counts.parquet import check_bytes, read_file
 from skfedauc.counts.state import (
@@ -46,7 +52,7 @@ class CountOptions(TypedDict, total=False):
     disclosure: str | Bins | Disclosure
 
 
-class ScoreCounts(Immutable):
+class ScoreCounts(Saved):
     """Score counts by group, which determine every AUC over groups exactly.
 
     For each group, the counts hold how many negatives and positives have each distinct score: the
@@ -656,40 +662,6 @@ class ScoreCounts(Immutable):
 
     # Files, messages and secure sums -------------------------------------------------------
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the counts to a file, completely or not at all.
-
-        The file is a Parquet file with the columns of `to_counts`, which polars, DuckDB, Spark and
-        other tools read. The page "File format" defines it. The first `save` or `to_bytes` gives
-        counts without a source a random identifier, so that `merge` adds them only once.
-
-        Parameters
-        ----------
-        path : str or os.PathLike
-            File to write or replace; the customary ending is ``.skfa``.
-
-        Raises
-        ------
-        OSError
-            If the file cannot be written.
-        TypeError
-            If group labels are members of an `enum.Enum`, or dates whose time zone has no name.
-        ImportError
-            If pyarrow is not installed: ``pip install "skfedauc[files]"``.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> from skfedauc import ScoreCounts
-        >>> counts = ScoreCounts.from_predictions([0, 1, 1], [0.2, 0.2, 0.7], groups=list("aab"))
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     counts.save(f"{folder}/monday.skfa")
-        ...     ScoreCounts.load(f"{folder}/monday.skfa") == counts
-        True
-        """
-        check_target(path)
-        write_whole(path, self.to_bytes())
-
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, limits: Limits | None = None) -> ScoreCounts:
         """Read counts from a file of `save`, also of earlier versions.
@@ -719,19 +691,7 @@ class ScoreCounts(Immutable):
         """
         return cls._of(_state_in(path, check_limits(limits), "path "))
 
-    def to_bytes(self) -> bytes:
-        """Return the content of the file that `save` writes.
-
-        Returns
-        -------
-        bytes
-            Content of a Parquet file, for a message or a column of a database.
-
-        Raises
-        ------
-        TypeError, ImportError
-            As in `save`.
-        """
+    def _of_file(self) -> bytes:
         return content_of(self._identified())
 
     @classmethod

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc import _input, _words
-from skfedauc._output_file import check_target, write_whole
 from skfedauc.counts import Bins, ScoreCounts
-from skfedauc.counts.bins import Immutable
+from skfedauc.counts.files import Saved
 from skfedauc.counts.parquet import OtherFileError, check_bytes, read_file
 from skfedauc.counts.state import Source
 from skfedauc.inference.intervals import check_confidence_level
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class PrivateCounts(Immutable):
+class PrivateCounts(Saved):
     """Counts of negatives and positives by group and bin, with noise for differential privacy.
 
     At a site, `from_counts` draws discrete Laplace noise once for the number of each group, bin
@@ -313,33 +312,6 @@ class PrivateCounts(Immutable):
 
     # Files -------------------------------------------------------------------------
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the counts to a Parquet file, which ``skfedauc show`` describes.
-
-        Parameters
-        ----------
-        path : str or os.PathLike
-            File to write or replace. The customary ending is ``.skfa``.
-
-        Raises
-        ------
-        OSError
-            If writing the file fails.
-        TypeError
-            If group labels are members of an `enum.Enum`, or dates whose time zone has no name.
-        ImportError
-            If pyarrow is missing: ``pip install "skfedauc[files]"``.
-
-        Examples
-        --------
-        At the site, and at the server::
-
-            private.save("va.skfa")
-            private = PrivateCounts.load("va.skfa")
-        """
-        check_target(path)
-        write_whole(path, self.to_bytes())
-
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> PrivateCounts:
         """Read counts from a file of `save`.
@@ -363,19 +335,7 @@ class PrivateCounts(Immutable):
         data = read_file(path, "PrivateCounts")
         return cls._of(read_content(data, f"path {os.fspath(path)!r}"))
 
-    def to_bytes(self) -> bytes:
-        """Return the content of the file that `save` writes.
-
-        Returns
-        -------
-        bytes
-            Content of a Parquet file.
-
-        Raises
-        ------
-        TypeError, ImportError
-            As in `save`.
-        """
+    def _of_file(self) -> bytes:
         return content_of(self._state)
 
     @classmethod
