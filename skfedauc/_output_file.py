@@ -11,18 +11,18 @@ from typing import Any
 from skfedauc._words import described
 
 
-def check_path(path: Any, name: str = "path") -> Any:
+def check_path(path: Any) -> Any:
     """Return a file's path; refuse integers, which Python would take as open files."""
     if not isinstance(path, str | bytes | os.PathLike):
-        raise TypeError(f"{name} must be the path of a file; got {described(path)}.")
+        raise TypeError(f"path must be the path of a file; got {described(path)}.")
     if not os.fspath(path):
-        raise ValueError(f"{name} must be the path of a file; got an empty path.")
+        raise ValueError("path must be the path of a file; got an empty path.")
     return path
 
 
-def check_target(path: str | os.PathLike[str], name: str = "path") -> None:
+def check_target(path: str | os.PathLike[str]) -> None:
     """Raise an error if a path is not writable, before the computation of the content."""
-    target = os.path.realpath(check_path(path, name))
+    target = os.path.realpath(check_path(path))
     folder = os.path.dirname(target)
     if os.path.isdir(target):
         code = errno.EISDIR

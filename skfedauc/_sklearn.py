@@ -158,13 +158,8 @@ def _instead(estimator: Any, response_method: Any) -> str:
     )
 
 
-def refuse_without_scores(
-    estimator: Any, response_method: Any = None, remedy: str | None = None
-) -> None:
-    """Raise an error if an estimator will have none of these methods after fitting.
-
-    A message ends with `remedy`; None names the argument `response_method`.
-    """
+def refuse_without_scores(estimator: Any, response_method: Any = None) -> None:
+    """Raise an error if an estimator will have none of these methods after fitting."""
     response_method = TWO_CLASSES if response_method is None else response_method
     _check_names_of_methods(response_method)
     check_estimator(estimator, ("fit",))
@@ -177,7 +172,7 @@ def refuse_without_scores(
     if any(inspect.getattr_static(type(last), name, None) is not None for name in asked):
         return
     lacking = " and no ".join(asked)
-    mend = _instead(last, response_method) if remedy is None else f" {remedy}"
+    mend = _instead(last, response_method)
     raise TypeError(f"estimator cannot rank rows: {_shortened(estimator)} has no {lacking}.{mend}")
 
 
@@ -304,9 +299,8 @@ def class_scores_of(
     return classes, _shared_scores(method_caller, estimator, X, method)
 
 
-def response_values(estimator: Any, X: Any, response_method: Any, remedy: str | None = None) -> Any:
-    """Return scores for the class ``classes_[1]``, or a regressor's predictions."""
-    name = response_method_name(estimator, response_method, remedy)
+def response_values(estimator: Any, X: Any, name: str) -> Any:
+    """Return scores for the class ``classes_[1]``, or a regressor's predictions, by a method."""
     try:
         values, _ = _get_response_values(estimator, X, response_method=name)
     except (ValueError, TypeError) as error:

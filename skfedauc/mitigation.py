@@ -338,8 +338,7 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
                 f"fairlearn; got {_words.shortened(self.mitigator)}. Other mitigators, such as "
                 "CorrelationRemover, are steps of a pipeline."
             )
-        if not isinstance(self.drop, bool):
-            raise TypeError(f"drop must be True or False; got {_words.shortened(self.drop)}.")
+        _input.check_flag(self.drop, "drop")
         # ``clone`` rejects a mitigator if the user has set parameters to integers after
         # construction. ``constraint_weight`` of `GridSearch` acts only in the constructor.
         params = self.mitigator.get_params(deep=False)

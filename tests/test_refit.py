@@ -398,9 +398,9 @@ def test_simplest_of_those_not_inferior(level, margin):
 
 
 def test_only_searches_have_candidates():
-    X, y = np.arange(20.0)[:, None], np.arange(20) % 2
+    X, y = np.arange(40.0).reshape(20, 2), np.arange(20) % 2
     selection = RFECV(LogisticRegression(), cv=2, scoring="roc_auc").fit(X, y)
-    for other in (LogisticRegression().fit(X, y), selection, GridSearchCV, {"score": [1]}):
+    for other in (LogisticRegression().fit(X, y), selection, GridSearchCV):
         with pytest.raises(TypeError, match="search must be a fitted search"):
             compare_candidates(other, "score")
     with pytest.raises(NotFittedError):

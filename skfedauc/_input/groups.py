@@ -530,15 +530,13 @@ def _n_columns_of(labels: Labels | None) -> int:
     return len(first) if isinstance(first, tuple) else 1
 
 
-def unite_labels(
-    tables: list[Labels], name: str = "groups"
-) -> tuple[list[NDArray[np.intp]], Labels]:
+def unite_labels(tables: list[Labels]) -> tuple[list[NDArray[np.intp]], Labels]:
     """Number the groups in several `ScoreCounts` by common labels."""
     kinds = {kind_of(table) for table in tables if table.size}
     if kinds and functools.reduce(unite_kinds, kinds) is None:
         found = ", ".join(sorted(str(kind) for kind in kinds))
         raise TypeError(
-            f"{name} are of different kinds in the score counts to be merged ({found}), so equal "
+            f"groups are of different kinds in the score counts to be merged ({found}), so equal "
             "groups cannot be matched; use .regroup(str) to convert all labels to text."
         )
     first = tables[0]
@@ -549,11 +547,11 @@ def unite_labels(
         low, high = min(int(table[0]) for table in filled), max(int(table[-1]) for table in filled)
         if low < 0:
             raise TypeError(
-                f"{name} of the score counts to be merged are integers from {low} to {high}, which "
+                f"groups of the score counts to be merged are integers from {low} to {high}, which "
                 "do not fit in 64 bits; use .regroup(str) to convert them to text."
             )
         filled = [table.astype(np.uint64) for table in filled]
-    codes, labels = encode_column(np.concatenate(filled), name)
+    codes, labels = encode_column(np.concatenate(filled), "groups")
     return np.split(codes, np.cumsum([table.size for table in tables])[:-1]), labels
 
 

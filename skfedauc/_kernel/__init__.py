@@ -386,13 +386,13 @@ def ranks_in_groups(starts: NDArray[np.intp], amounts: NDArray[Any]) -> Floats:
     return ranks
 
 
-def cross_concordance(cells: Cells, n_jobs: int | None = None) -> Floats:
+def cross_concordance(cells: Cells) -> Floats:
     """Return twice Mann-Whitney's U of each group's positives against each group's negatives.
 
     Without weights, values below 2**53 are exact.
     """
     n_groups = cells.starts.size - 1
-    n_threads = _n_threads(cells.scores.size, n_jobs)
+    n_threads = _n_threads(cells.scores.size, None)
     ranks, starts = _implementation.number_cells(_array(cells.scores), None, 1, n_threads)
     amounts = (_array(column, np.float64) for column in cells.amounts)
     u2: Floats = _implementation.cross_pairs(

@@ -160,9 +160,8 @@ class GroupRocCurveDisplay(ReportDisplay):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        pairs, adjusted = estimates_of(self.report).pairs, self.adjusted
-        if not isinstance(adjusted, bool):
-            raise TypeError(f"adjusted must be True or False; got {_words.shortened(adjusted)}.")
+        pairs = estimates_of(self.report).pairs
+        adjusted = _input.check_flag(self.adjusted, "adjusted")
         self.threshold_rates: NDArray[np.float64] | None = None
         if self.threshold is not None:
             self._check_one_set()
