@@ -153,7 +153,7 @@ def test_gaps_of_very_many_groups_have_wider_limits(monkeypatch):
     n_rows = rng.integers(20, 200, 300).astype(float)
     values = rng.binomial(n_rows.astype(int), 0.3) / n_rows
     estimates = limits_of.estimates_of_shares(values, n_rows)
-    arguments = estimates, n_rows.size, 0.05, 0.025
+    arguments = estimates, n_rows.size, 0.05
     exact = [f(*arguments) for f in (limits_of_difference, limits_of.limits_of_ratio)]
     monkeypatch.setattr(limits_of, "MOST_GROUPS", 299)
     monkeypatch.setattr(differences, "MOST_GROUPS", 299)

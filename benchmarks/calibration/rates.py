@@ -30,12 +30,12 @@ def gap_intervals(n_runs: int, seed: int, rates: Any, n_rows: Any) -> list[str]:
     difference, ratio = np.ptp(rates), rates.min() / rates.max()
     found = []
     for shares in rng.binomial(n_rows, rates, (n_runs, rates.size)) / n_rows:
-        arguments = estimates_of_shares(shares, n_rows.astype(np.float64)), rates.size, 0.05
-        low, high = limits_of_difference(*arguments, 0.025)
-        low_ratio, high_ratio = limits_of_ratio(*arguments, 0.025)
-        most, least = limits_of_difference(*arguments, 0.05).high, 0.0
+        arguments = estimates_of_shares(shares, n_rows.astype(np.float64)), rates.size
+        low, high = limits_of_difference(*arguments, 0.05)
+        low_ratio, high_ratio = limits_of_ratio(*arguments, 0.05)
+        most, least = limits_of_difference(*arguments, 0.1).high, 0.0
         if shares.any():  # Otherwise, the ratio is undefined.
-            least = limits_of_ratio(*arguments, 0.05).low
+            least = limits_of_ratio(*arguments, 0.1).low
         found.append(
             [
                 low <= difference <= high,

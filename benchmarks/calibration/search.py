@@ -27,11 +27,11 @@ from skfedauc.inference.differences import (
     deviate_of_all_pairs,
     deviate_of_furthest_pair,
     difference,
-    equal_groups_test,
     limits_of_difference,
     reach_of_difference,
     sidak,
 )
+from skfedauc.inference.equal_groups import equal_groups_test
 from skfedauc.inference.intervals import AUCSpread, Limits, limits
 from skfedauc.inference.model_comparison import rate_changes
 from skfedauc.inference.quantiles import normal_quantile
@@ -370,7 +370,7 @@ def limits_of_rates(data: Decisions) -> Errors:
         relative = missed(proportions.lower_limit_of_ratio(one, two), most, 1.0)
         found[f"ratio of two rates{kind}"] = relative.mean()
         estimates = proportions.estimates_of_shares(value, rows)
-        gap = limits_of_difference(estimates, value.size, 0.05, 0.025)
+        gap = limits_of_difference(estimates, value.size, 0.05)
         found[f"largest difference of rates{kind}"] = missed(*gap, 0.0).mean()
     return found
 

@@ -106,7 +106,7 @@ class Between:
 
         The limits together fail with probability `alpha` at most.
         """
-        given = self.estimates, self.values.size, alpha, alpha / 2.0, self.correlation
+        given = self.estimates, self.values.size, alpha, self.correlation
         return limits_of_ratio(*given) if self.is_ratio else limits_of_difference(*given, self.most)
 
     def excludes_equality(self, limits: GapLimits) -> bool:

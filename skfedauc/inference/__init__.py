@@ -17,9 +17,9 @@ One model:
 ``intervals``        one AUC: hull of the logit and Newcombe's method 5 (2006); exact (Hoeffding
                      1963); pooled; averages by MOVER (Zou and Donner 2008)
 ``differences``      all pairs (Kramer 1956), reference and rest (Sidak 1967), largest difference,
-                     and its expectation for equal groups; equal groups: ANOVA-type statistic,
-                     Box's approximation (Brunner, Dette and Munk 1997); non-inferiority of the
-                     worst group, equivalence (Berger 1982)
+                     and its expectation for equal groups; non-inferiority of the worst group,
+                     equivalence (Berger 1982)
+``equal_groups``     ANOVA-type statistic, Box's approximation (Brunner, Dette and Munk 1997)
 ``heterogeneity``    tau by REML (Viechtbauer 2005)
 ``ranking``          shrunken AUCs (Morris 1983; Morris and Lysy 2012), rank sets (Mogstad 2024),
                      worst group (Gupta 1965)

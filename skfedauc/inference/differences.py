@@ -1,4 +1,4 @@
-"""Differences between group AUCs: pairs, the rest, the largest; and tests over all groups.
+"""Differences between group AUCs: pairs, the rest and the largest, and tests of margins.
 
 The limits of a difference come from the limits of the two AUCs (Zou and Donner 2008). With AUCs a
 and b and their limits (l, u) and (L, U), the lower limit of a - b is ``a - b - sqrt((a - l)**2 + (U
@@ -32,7 +32,7 @@ from skfedauc.inference.quantiles import (
     studentized_range_quantile,
     studentized_range_tail,
 )
-from skfedauc.inference.row_effects import LEAST_EFFECTIVE, Numbers
+from skfedauc.inference.row_effects import Numbers
 from skfedauc.inference.variances import Clusters, Extremes, Variances
 from skfedauc.pairs import sum_of_others
 
@@ -458,18 +458,17 @@ def limits_of_difference(
     estimates: Estimates,
     n_groups: int,
     alpha: float,
-    tail: float,
     correlation: Floats | None = None,
     most: float = 1.0,
 ) -> GapLimits:
     """Return limits for the largest minus the smallest true group value, of at least two groups.
 
-    `alpha` and `tail` are the error probabilities of the lower and the upper limit, and `most` the
-    largest possible difference. `correlation` is a matrix; None for independent estimates.
+    The error probability of the lower limit is `alpha`, and that of the upper limit is half of it.
+    `most` is the largest possible difference.
     """
     lowest, highest = estimates(deviate_of_all_pairs(alpha, n_groups))
     least, _ = largest_difference(lowest, highest, -1.0, correlation)
-    lowest, highest = estimates(deviate_of_furthest_pair(tail, n_groups))
+    lowest, highest = estimates(deviate_of_furthest_pair(alpha / 2, n_groups))
     upper, _ = largest_difference(highest, lowest, 1.0, correlation)
     return GapLimits(max(least, 0.0), min(upper, most))
 
@@ -487,7 +486,7 @@ def difference_interval(extremes: Extremes, confidence_level: float, method: Met
     """Return the interval for the largest minus the smallest true AUC, over two groups or more."""
     alpha, used = 1.0 - confidence_level, UsedGroups.of(extremes)
     estimates = functools.partial(used.spreads.estimates, method=method)
-    limits = limits_of_difference(estimates, used.numbers.size, alpha, alpha / 2, used.correlation)
+    limits = limits_of_difference(estimates, used.numbers.size, alpha, used.correlation)
     return Interval(float(np.ptp(extremes.given.auc[used.numbers])), *limits)
 
 
@@ -507,9 +506,8 @@ def clearest_difference(
     if deviate < 0.0:
         return 1.0, None
     _, pair = lowest(min(deviate, FURTHEST))
-    if np.isinf(deviate):
-        return 0.0, pair
-    return float(all_pairs(0.05, n_groups).pvalue(np.array(deviate))), pair
+    pvalue = 0.0 if np.isinf(deviate) else all_pairs(0.05, n_groups).pvalue(np.array(deviate))
+    return float(pvalue), pair
 
 
 def crossing(distance: Callable[[float], float], least: float = -FURTHEST) -> float:
@@ -555,159 +553,6 @@ def mean_range(deviations: Floats) -> float:
         below += log_ndtr(scaled) @ counts[a : a + _AT_ONCE]
         above += log_ndtr(-scaled) @ counts[a : a + _AT_ONCE]
     return float(np.trapezoid(1.0 - np.exp(below) - np.exp(above), x))
-
-
-# Equal groups --------------------------------------------------------------------------------
-
-# The test for many tiny groups needs at least MANY_GROUPS groups, with fewer than TINY_CLASS rows
-# of the smaller class on average.
-MANY_GROUPS = 100
-TINY_CLASS = 10.0
-
-
-@dataclasses.dataclass(frozen=True, repr=False)
-class EqualGroupsTest:
-    """Result of testing that all groups have the same true AUC.
-
-    Attributes
-    ----------
-    statistic, pvalue : float
-        Test statistic and p value.
-    method : str
-        The test's form, or why there is no result.
-    degrees_of_freedom : float
-        Degrees of freedom of the numerator, which are the mean of the statistic under the null
-        hypothesis; NaN for the form for many tiny groups.
-    n_groups, n_left_out : int
-        How many groups are tested, and how many are left out because they have fewer than two
-        positives or negatives (for weighted rows, an effective sample size below 1.5).
-    """
-
-    statistic: float
-    pvalue: float
-    method: str
-    degrees_of_freedom: float
-    n_groups: int
-    n_left_out: int
-
-    def __repr__(self) -> str:
-        left_out = f", {self.n_left_out:,} left out" if self.n_left_out else ""
-        return (
-            f"EqualGroupsTest(statistic={self.statistic:.4g}, pvalue={self.pvalue:.4g}): "
-            f"{self.method}, {counted(self.n_groups, 'group')}{left_out}"
-        )
-
-
-def equal_groups_test(extremes: Extremes) -> EqualGroupsTest:
-    """Test that all groups have the same true AUC; group sizes determine the test's form.
-
-    For binned scores, the AUCs are those within the certain intervals that differ least, with the
-    variances of the binned scores or of an extreme, whichever gives the largest p value.
-    """
-    given = extremes.given
-    given.check_independent_groups("test_equal_groups", "Use test_difference() instead.")
-    if not extremes.is_binned:
-        return _equal_groups_test(given, given.auc)
-    kept = given.estimable & given.defined
-    low, high = (end.auc[kept] for end in extremes[1:])
-    auc = given.auc.copy()
-    auc[kept] = nearest_to_equal(low, high, given.size_weights[kept])
-    found = [_equal_groups_test(variances, auc) for variances in extremes]
-    largest = max(found, key=lambda test: -1.0 if np.isnan(test.pvalue) else test.pvalue)
-    if largest.n_groups < 2:
-        return largest
-    method = f"{largest.method}; binned scores: AUCs as nearly equal as possible"
-    if low.max() <= high.min():
-        # Rounding error must not change the result if all AUCs can be equal.
-        return dataclasses.replace(largest, statistic=0.0, pvalue=1.0, method=method)
-    return dataclasses.replace(largest, method=method)
-
-
-def nearest_to_equal(low: Floats, high: Floats, weight: Floats) -> Floats:
-    """Return values between `low` and `high` with the smallest weighted variance.
-
-    Each value is the number in its interval that is nearest to the weighted mean of all values. The
-    weighted mean minus a trial value decreases with the trial value, so bisection finds the mean.
-    """
-    if low.size == 0:
-        return low
-    least, most = float(low.min()), float(high.max())
-    for _ in range(60):
-        center = (least + most) / 2.0
-        is_less = np.average(np.clip(center, low, high), weights=weight) < center
-        least, most = (least, center) if is_less else (center, most)
-    found: Floats = np.clip((least + most) / 2.0, low, high)
-    return found
-
-
-def _equal_groups_test(variances: Variances, aucs: Floats) -> EqualGroupsTest:
-    kept = variances.estimable & variances.defined
-    sizes = int(kept.sum()), int((~kept).sum())
-    if sizes[0] < 2:
-        reason = f"needs two groups with two rows ({LEAST_EFFECTIVE} effective rows) of each class"
-        return EqualGroupsTest(np.nan, np.nan, reason, np.nan, *sizes)
-    auc, weight = aucs[kept], variances.size_weights[kept]
-    unbiased, delong = variances.unbiased[kept], variances.delong[kept]
-    if sizes[0] >= MANY_GROUPS and variances.n_pairs[kept].mean() < TINY_CLASS:
-        found = _many_tiny_groups(auc, unbiased, weight)
-        return EqualGroupsTest(*found, "sum over many tiny groups, normal", np.nan, *sizes)
-    # Weighted rows: the variance is a mean with squared weights, which are more unequal than the
-    # weights.
-    of_variance = variances.degrees_of_freedom[kept] / (2.0 if variances.weighted else 1.0)
-    of_variance = np.maximum(of_variance, 1.0)
-    tested = _anova_type(auc, delong if variances.weighted else unbiased, weight, of_variance)
-    # Unbiased variances can sum to 0 or less; DeLong's variances only without any variation.
-    tested = tested or _anova_type(auc, delong, weight, of_variance)
-    method = "ANOVA-type statistic, Box's approximation"
-    if tested is None and np.ptp(auc) == 0:
-        tested = 0.0, 1.0, 1.0
-    if tested is None:
-        method = "no variation within groups to judge the difference by"
-        tested = np.nan, np.nan, np.nan
-    statistic, degrees_of_freedom, pvalue = tested
-    return EqualGroupsTest(statistic, pvalue, method, degrees_of_freedom, *sizes)
-
-
-def _anova_type(
-    auc: Floats, variance: Floats, weight: Floats, of_variance: Floats
-) -> tuple[float, float, float] | None:
-    """Return statistic, degrees of freedom and p value; None without variation.
-
-    By Brunner et al. (1997): the weighted variance of the AUCs, divided by its estimated mean, has
-    approximately an F distribution. Box's approximation gives the numerator degrees of freedom, and
-    Satterthwaite's the denominator degrees of freedom, from those of each group's variance,
-    `of_variance`.
-    """
-    from scipy.special import fdtrc
-
-    total = weight.sum()
-    between = float((weight * (auc - (weight * auc).sum() / total) ** 2).sum())
-    factor, spread = weight * (1 - weight / total), weight * variance
-    expected = float((factor * variance).sum())
-    if expected <= 0:
-        return None
-    squares = (spread**2 * (1 - 2 * weight / total)).sum() + (weight * spread).sum() ** 2 / total**2
-    of_expected = float(((factor * variance) ** 2 / of_variance).sum())
-    degrees_of_freedom = expected**2 / float(squares)
-    pvalue = float(fdtrc(degrees_of_freedom, expected**2 / of_expected, between / expected))
-    return degrees_of_freedom * between / expected, degrees_of_freedom, pvalue
-
-
-def _many_tiny_groups(auc: Floats, unbiased: Floats, weight: Floats) -> tuple[float, float]:
-    """Return an approximately normal statistic and its one-sided p value.
-
-    The statistic is a sum with one term per group. Under the null hypothesis each term has mean 0.
-    """
-    from scipy.special import ndtr
-
-    share = weight / weight.sum()
-    mean = (share * auc).sum()
-    terms = share * ((auc - mean) ** 2 - (1 - share) * unbiased)
-    norm = np.sqrt((terms**2).sum())
-    if norm == 0:
-        return 0.0, 1.0
-    statistic = float(terms.sum() / norm)
-    return statistic, float(ndtr(-statistic))
 
 
 # Margins -------------------------------------------------------------------------------------

@@ -246,10 +246,6 @@ class Spreads(NamedTuple):
         """Return the elements of the selected AUCs."""
         return Spreads(self.lowest.take(which), self.highest.take(which))
 
-    def limits(self, deviate: ArrayLike) -> tuple[Floats, Floats]:
-        """Return lower limits of the lowest AUCs and upper limits of the highest AUCs."""
-        return self.lowest.limit(0.0, deviate), self.highest.limit(1.0, deviate)
-
     def estimates(self, deviate: float, method: Method = "logit") -> tuple[Limits, Limits]:
         """Return the lowest AUCs with lower limits, and the highest with upper limits."""
         low, high = self.lowest.auc, self.highest.auc

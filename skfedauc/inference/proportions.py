@@ -155,17 +155,13 @@ def estimates_of_shares(shares: Floats, rows: Floats | Shares) -> Estimates:
 
 
 def limits_of_ratio(
-    estimates: Estimates,
-    n_groups: int,
-    alpha: float,
-    tail: float,
-    correlation: Floats | None = None,
+    estimates: Estimates, n_groups: int, alpha: float, correlation: Floats | None = None
 ) -> GapLimits:
     """Return limits for the smallest over the largest true value, see `limits_of_difference`.
 
-    Here, the upper limit has the error probability `alpha`, and the lower one `tail`.
+    Here, the upper limit has the error probability `alpha`, and the lower one half of it.
     """
-    lowest, highest = estimates(deviate_of_furthest_pair(tail, n_groups))
+    lowest, highest = estimates(deviate_of_furthest_pair(alpha / 2, n_groups))
     least, _ = _extreme_ratios(lowest, highest, correlation)
     lowest, highest = estimates(deviate_of_all_pairs(alpha, n_groups))
     _, largest = _extreme_ratios(lowest, highest, correlation)

@@ -103,10 +103,9 @@ def n_clearly_different(spreads: Spreads, n: Ints, confidence_level: float) -> t
     if n_groups < 2:
         return n_larger, n_smaller
     deviate = all_pairs(1.0 - confidence_level, n_groups).deviate
-    low, high = spreads.limits(deviate)
+    (lowest, low, _), (highest, _, high) = spreads.estimates(deviate)
     if n_groups > MOST_GROUPS:
         return _n_above(low, n, high), _n_above(-high, n, -low)
-    lowest, highest = spreads.lowest.auc, spreads.highest.auc
     for start in range(0, n.size, 256):
         here = slice(start, start + 256)
         # Row g, column h: True if the AUC of group g is clearly larger than the AUC of group h. No
@@ -125,12 +124,11 @@ def may_be_smallest(spreads: Spreads, n: Ints, confidence_level: float) -> NDArr
     groups, is compared with the 256 AUCs whose upper limits are smallest; more could only rule out
     further groups.
     """
-    lowest, highest = spreads.lowest.auc, spreads.highest.auc
     if n.sum() < 2:
         return np.ones(n.size, np.bool_)
     tail = -np.expm1(np.log(confidence_level) / (n.sum() - 1))
     deviate = normal_quantile(min(float(tail), 0.5))
-    low, high = spreads.limits(deviate)
+    (lowest, low, _), (highest, _, high) = spreads.estimates(deviate)
     others = np.argsort(high, kind="stable")[:_MOST_OTHERS]
     of_others = (high - highest)[others]
     found = np.ones(lowest.size, np.bool_)

@@ -15,13 +15,8 @@ from skfedauc.cluster_counts import ClusterCounts, position_of_clusters
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.score_counts import view_of
 from skfedauc.inference import intervals
-from skfedauc.inference.differences import (
-    DifferenceTest,
-    EqualGroupsTest,
-    MarginTest,
-    equal_groups_test,
-    null_difference,
-)
+from skfedauc.inference.differences import DifferenceTest, MarginTest, null_difference
+from skfedauc.inference.equal_groups import EqualGroupsTest, equal_groups_test
 from skfedauc.measures import Measure
 from skfedauc.pairs import GroupPairs
 from skfedauc.report.estimates import GroupEstimates
