@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from sklearn.exceptions import UndefinedMetricWarning
 
 from skfedauc import _input, _words
 from skfedauc.counts import left_out
@@ -220,8 +221,13 @@ default="pooled"
         estimates_of(reports[0]).variances.check_independent_groups(
             "over='groups'", "Pass over='rows'."
         )
-    if statistic != "pooled":  # Warn of groups that are left out.
-        GroupAUC(estimates_of(reports[0]).pairs).average(statistic)
+    n_undefined = estimates_of(reports[0]).pairs.n_undefined
+    if statistic != "pooled" and n_undefined:
+        _input.warn(
+            f"{n_undefined:,} of {_words.counted(reports[0].n_groups, 'group')} without rows of "
+            f"both classes are left out of the average {statistic!r}; see by_group.",
+            UndefinedMetricWarning,
+        )
     rows = paired_rows(checked, reports[0])
     counts = [report.counts for report in reports]
 

@@ -193,7 +193,8 @@ def find_change(
     n_reference = _input.check_whole_number(n_reference, "n_reference")
     shift = _input.check_number(shift, "shift", above=0, below=1)
     series, rule = list(_series(counts)), counts.disclosure
-    _check_order(counts, {period for *_, periods in series for period in periods})
+    for *_, periods in series:
+        _check_order(counts, periods)
     if rule.level == "bins" and rule.bins is None:
         raise ValueError(
             "find_change needs the same scores or bins in all periods, and these counts have "
@@ -247,7 +248,7 @@ def _series(counts: ScoreCounts) -> Iterator[tuple[Any, NDArray[np.intp], list[A
         yield group, np.array(numbers), periods
 
 
-def _check_order(counts: ScoreCounts, periods: set[Any]) -> None:
+def _check_order(counts: ScoreCounts, periods: list[Any]) -> None:
     """Refuse periods whose order of labels may not be their order in time."""
     if _input.MISSING in periods:
         raise ValueError(

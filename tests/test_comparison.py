@@ -490,7 +490,7 @@ def test_limits_are_differences_that_values_can_have():
 def test_comparisons_name_groups_that_they_leave_out():
     y, scores, groups, _ = rows(0)
     groups = np.where(y & (np.arange(y.size) < 20), 7, groups)
-    with pytest.warns(UserWarning, match="1 of 4 groups"):
+    with pytest.warns(UserWarning, match="1 of 4 groups without rows of both"):
         compare_models(y, scores, groups=groups, statistic="macro")
     compare_models(y, scores, groups=groups)
 

@@ -45,8 +45,11 @@ class AuditComparison(Output):
     def __init__(self, first: Audited, second: Audited, models: tuple[str, str]) -> None:
         if type(second) is not type(first):
             raise TypeError(f"other must be a FairnessAudit; got {_words.described(second)}.")
-        if len(models) != 2 or not all(isinstance(name, str) for name in models):
-            raise TypeError(f"names must be two str; got {_words.described(models)}.")
+        is_pair = isinstance(models, list | tuple) and len(models) == 2
+        if not is_pair or not all(isinstance(name, str) and name.strip() for name in models):
+            raise TypeError(f"names must be two texts; got {_words.described(models)}.")
+        if models[0] == models[1]:
+            raise ValueError(f"names must be different; got {_words.described(models)}.")
         if first.by_row is None or second.by_row is None:
             raise ValueError(
                 "a comparison needs rows: make both audits by from_predictions or from_estimator, "

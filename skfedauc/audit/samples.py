@@ -259,12 +259,15 @@ def decisions_at(counts: ScoreCounts, threshold: float) -> ScoreCounts:
 def threshold_of(counts: ScoreCounts, threshold: float) -> float:
     """Return the threshold that scores have to reach: in float32, if they were float32.
 
-    There, 0.7 is below 0.7, and reaches it, as in numpy. Counts have all scores in float64.
+    There, 0.7 is below 0.7, and reaches it, as in numpy. Counts have all scores in float64; those
+    that were float32 have its precision, and not that of float16, as whole numbers may have.
     """
+    scores = counts.cells.scores
     with np.errstate(over="ignore"):
-        rounded, scores = np.float32(threshold), counts.cells.scores
-        are_short = view_of(counts).ranges is None and (scores.astype(np.float32) == scores).all()
-    return float(rounded) if are_short and str(rounded) == repr(threshold) else threshold
+        are_single = (scores.astype(np.float32) == scores).all()
+        are_half = (scores.astype(np.float16) == scores).all()
+        is_rounded = view_of(counts).ranges is None and are_single and not are_half
+        return float(np.float32(threshold)) if is_rounded else threshold
 
 
 def default_threshold(counts: ScoreCounts) -> float | None:

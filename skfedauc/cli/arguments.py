@@ -473,7 +473,6 @@ def _check_models(arguments: Arguments) -> None:
             need = "--score is passed twice; pass it once, or use compare for two models"
         raise CommandError(f"{need}; got {listed(scores)}")
     if decisions and len(decisions) != n_models:
-        raise CommandError(
-            f"--decisions must be passed for each model, in the order of --score; got "
-            f"{listed(decisions)}"
-        )
+        need = "--decisions must be passed for each model, in the order of --score"
+        need = need if n_models > 1 else "--decisions is passed twice; pass it once"
+        raise CommandError(f"{need}; got {listed(decisions)}")

@@ -524,8 +524,9 @@ def _places(whole: State, part: State) -> NDArray[np.intp]:
     return place
 
 
-# Largest ratio of a sum of weights to what remains of it: sums then keep seven digits.
-_LARGEST_RATIO = 1e8
+# Largest ratios of the sums of weights and of squared weights of both classes to what remains: sums
+# then keep seven digits, and sums of squares five.
+_LARGEST_RATIOS = np.array([[1e8], [1e8], [1e10], [1e10]])
 
 
 def _without_cells(whole: State, part: State) -> State:
@@ -559,7 +560,7 @@ def _without_cells(whole: State, part: State) -> State:
         except ValueError as error:
             raise not_exact from error
         # The sums keep the rounding error of the whole.
-        if ((ours.weights > _LARGEST_RATIO * weights) & (weights > 0.0)).any():
+        if ((ours.weights > _LARGEST_RATIOS * weights) & (weights > 0.0)).any():
             raise not_exact
     kept = (left[0] > 0) | (left[1] > 0)
     sizes = np.bincount(ours.groups[kept], minlength=whole.n_groups)

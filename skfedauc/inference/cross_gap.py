@@ -194,9 +194,9 @@ def _above_others(
     for of_class, rows in ((of_own, own), (of_others, others)):
         # Values below this limit are rounding error.
         variance += ratio(np.where(of_class > 1e-12 * rows.squares, of_class, 0.0), rows.pairs)
-    m, n = own.effective, others.effective
-    n_pairs = np.minimum(m, n)
-    return share, bounded(variance, share, m * n, n_pairs, n_pairs > 0)
+    # A share of 0 or 1 of dependent pairs is shrunk as one of the rows of the smaller class.
+    n_pairs = np.minimum(own.effective, others.effective)
+    return share, bounded(variance, share, n_pairs, n_pairs, n_pairs > 0)
 
 
 class _Neighbors(NamedTuple):

@@ -349,7 +349,7 @@ class DifferenceTest:
         P value for equal true AUCs; below ``1 - confidence_level`` exactly if `ci_low` is above 0.
     confidence_level : float
     highest, lowest : object
-        Groups with the largest and the smallest AUC; the first of tied groups.
+        Groups with the largest and the smallest AUC; of tied groups, the first and the last.
     clearest : tuple of two objects, or None
         Labels of the two groups with the most significant difference, the larger AUC first. They
         differ from `highest` and `lowest` if these are tiny groups. None if `pvalue` is 1.

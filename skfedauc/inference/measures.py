@@ -26,9 +26,10 @@ from skfedauc.inference.curves import (
     logit_errors_of,
     parts_of,
 )
-from skfedauc.inference.intervals import notes_of
+from skfedauc.inference.intervals import AUCSpread, notes_of
 from skfedauc.inference.model_comparison import RowValues, means_of
 from skfedauc.inference.proportions import wilson
+from skfedauc.inference.quantiles import normal_quantile
 from skfedauc.inference.row_effects import Rows
 from skfedauc.measures import (
     AveragePrecision,
@@ -140,6 +141,13 @@ def limits_of(
     few, scarce = few_within(measure, curves, tail)
     n_scarce = rate * oriented.negatives.effective
     if isinstance(measure, PartialAUC):
+        # The area is about an AUC over the negatives within the rates, with Newcombe's limits.
+        m, n = oriented.positives.effective, n_scarce
+        once = ratio(1.0, m * n, 0.0)
+        often = once * np.maximum((m + n) / 2.0 - 1.0, 0.0)
+        spread = AUCSpread(index, once, np.minimum(m, n), once, often)
+        ends = spread.limits(normal_quantile(tail))
+        low, high = np.fmin(low, ends[0]), np.fmax(high, ends[1])
         low = np.minimum(low, partial_area_guard(oriented, rate, index, tail))
         note[few] = f"no lower limit: too few {scarce}s within the rates"
         perfect, none = index == 1.0, index == 0.0

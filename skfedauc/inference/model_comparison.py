@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc.counts.moments import Floats, ratio
+from skfedauc.counts.moments import Floats, ratio, without_rounding
 from skfedauc.inference.differences import adjusted, crossing, difference, reach_of_difference
 from skfedauc.inference.proportions import wilson
 from skfedauc.inference.quantiles import (
@@ -69,8 +69,9 @@ def auc_values(rows: Rows) -> tuple[RowValues, RowValues]:
     own, means, weight = means_of(rows, within), means_of(rows, among_all), rows.sizes.weight
     sums = (weight * np.where(weight > 0, means, 0.0)).sum(axis=2)
     overall = ratio(sums, np.broadcast_to(weight.sum(axis=1), sums.shape))
-    # Rounding of weights may give slightly more than 1.
-    auc, pooled = np.minimum(own[:, 1], 1.0), np.minimum(overall[:, 1:], 1.0)
+    n_rows = rows.sizes.n.sum(axis=0)
+    auc = without_rounding(own[:, 1], n_rows, rows.is_weighted)
+    pooled = without_rounding(overall[:, 1:], n_rows.sum(), rows.is_weighted)
     return RowValues(within, auc, own), RowValues(among_all, pooled, means)
 
 
@@ -107,6 +108,10 @@ def _joint(auc: Floats, of_pairs: Iterable[tuple[Floats, Floats]]) -> Joint:
     pairs = itertools.combinations(range(n_models), 2)
     for (i, j), found in zip(pairs, of_pairs, strict=True):
         variance[i, j], freedom[i, j] = variance[j, i], freedom[j, i] = found
+    # Perfect separation by both models shows no variation of the difference.
+    are_perfect = ((auc == 0.0) | (auc == 1.0))[:, None] & (auc[:, None] == auc)
+    are_perfect &= ~np.eye(n_models, dtype=bool)[..., None]
+    variance[are_perfect & (variance < ROUNDING**2)] = np.nan
     return Joint(auc, variance, freedom)
 
 
@@ -493,7 +498,7 @@ class GroupValues(NamedTuple):
         joint = joint_within(rows, three)
         variance = joint.variance[:2, 2]
         covariance = (variance.sum(axis=0) - joint.variance[0, 1]) / 2.0
-        return cls(own.auc, variance, covariance, joint.freedom[:2, 2])
+        return cls(own.auc, variance, np.nan_to_num(covariance), joint.freedom[:2, 2])
 
     @property
     def is_same(self) -> bool:
@@ -575,7 +580,7 @@ class _Gap(NamedTuple):
         return cls(
             float(np.ptp(values)),
             int(np.argmax(values)),
-            int(np.argmin(values)),
+            values.size - 1 - int(np.argmin(values[::-1])),  # another one of equal values
             np.abs(np.subtract(*values[pairs])),
             np.sqrt(variance[pairs].sum(axis=0)),
             max(typical, 1.0),
@@ -653,14 +658,14 @@ def rate_changes(
     tail = (1.0 - confidence_level) / 2.0
     of_before, of_after = (wilson(share, n_rows, tail) for share in shares)
     change = difference(of_after, of_before, phi)
-    # Shares of 0 and 1 have a variance of 0. Adding one row of each decision makes the variance
-    # positive.
-    smoothed = (n_rows * shares + 1.0) / (n_rows + 2.0)
+    # Half a row in each cell of the table of both decisions (Agresti and Min 2005): shares of 0 and
+    # 1, and equal decisions, would have a variance of 0.
+    smoothed, of_both = (n_rows * shares + 1.0) / (n_rows + 2.0), (n_rows * both + 0.5)
     n_known = np.maximum(n_rows, 1.0)
     values = GroupValues(
         shares,
         smoothed * (1.0 - smoothed) / n_known,
-        (both - shares[0] * shares[1]) / n_known,
+        (of_both / (n_rows + 2.0) - smoothed[0] * smoothed[1]) / n_known,
         np.full(shares.shape, np.inf),
     )
     return change.low, change.high, values

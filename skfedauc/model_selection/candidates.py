@@ -220,9 +220,9 @@ def results_of(search: Any) -> Mapping[str, Any]:
     if isinstance(search, Mapping) or hasattr(search, "columns"):
         results: Mapping[str, Any] = search
         return results
-    if hasattr(search, "param_grid") or hasattr(search, "param_distributions"):
+    if hasattr(search, "estimator"):
         check_is_fitted(search, "cv_results_")
-    results = getattr(search, "cv_results_", {})
+    results = getattr(search, "cv_results_", None) or {}
     if "params" not in results or isinstance(search, type):
         raise TypeError(
             "search must be a fitted search, such as GridSearchCV, or its cv_results_; got "

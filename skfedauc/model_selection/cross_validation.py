@@ -376,7 +376,7 @@ def _splits(
 ) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
     wanted = {}
     if _sklearn.wants_groups(splitter):
-        is_own = isinstance(splitter, WithinGroupStratifiedKFold)
+        is_own = getattr(type(splitter), "split", None) is WithinGroupStratifiedKFold.split
         wanted["groups"] = groups if is_own else groups.codes
     with warnings.catch_warnings():
         if is_quiet:

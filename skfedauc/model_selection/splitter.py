@@ -74,8 +74,6 @@ class WithinGroupStratifiedKFold(_sklearn.GroupsConsumerMixin, BaseCrossValidato
     [1 3 5 7]
     """
 
-    _n_repeats = 1
-
     def __init__(
         self,
         n_splits: int = 5,
@@ -128,7 +126,7 @@ class WithinGroupStratifiedKFold(_sklearn.GroupsConsumerMixin, BaseCrossValidato
         int
             The argument `n_splits`, times `n_repeats` if the folds are repeated.
         """
-        return self.n_splits * self._n_repeats
+        return self.n_splits * int(getattr(self, "n_repeats", 1))
 
     def split(
         self, X: Any, y: Any = None, groups: Any = None
@@ -189,7 +187,7 @@ class WithinGroupStratifiedKFold(_sklearn.GroupsConsumerMixin, BaseCrossValidato
             yield fold
             return
         random = _input.check_random_state(self.random_state)
-        for _ in range(self._n_repeats):
+        for _ in range(getattr(self, "n_repeats", 1)):
             shuffled = random.permutation(cell.size)
             places = random.permutation(n_classes * n_groups)
             order = shuffled[np.argsort(places[cell[shuffled]], kind="stable")]
@@ -294,4 +292,4 @@ class RepeatedWithinGroupStratifiedKFold(WithinGroupStratifiedKFold):
         super().__init__(
             n_splits, groups=groups, shuffle=True, random_state=random_state, missing=missing
         )
-        self.n_repeats = self._n_repeats = _input.check_whole_number(n_repeats, "n_repeats")
+        self.n_repeats = _input.check_whole_number(n_repeats, "n_repeats")

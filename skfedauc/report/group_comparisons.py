@@ -107,7 +107,7 @@ def difference_test(
         of_groups = groups.spreads.estimates, n_groups, groups.correlation
         pvalue, pair = clearest_difference(*of_groups)
     highest = labels[int(np.where(used, auc, -np.inf).argmax())]
-    lowest = labels[int(np.where(used, auc, np.inf).argmin())]
+    lowest = labels[auc.size - 1 - int(np.where(used, auc, np.inf)[::-1].argmin())]
     if n_groups == 2:
         method = "comparison of two groups"
     elif n_groups > MOST_GROUPS:

@@ -506,13 +506,13 @@ class ClassIntervals:
         # An undefined AUC is 0 without a variance; a number that replaces it is a constant.
         constant = (0.0, 0.0, 1.0, 0.0, 0.0, np.inf)
         tables = [np.full((n_groups, len(parts)), value) for value in constant]
-        # Whether the variance is an estimate above 0, in place of a bound
-        self._is_known = np.zeros((n_groups, len(parts)), np.bool_)
+        # Whether there is an AUC, and whether its variance is an estimate above 0, not a bound
+        self._is_defined, self._is_known = np.zeros((2, n_groups, len(parts)), np.bool_)
         for k, (of, place) in enumerate(zip(parts.values(), places, strict=True)):
             own = place[of.defined]
             for table, values in zip(tables, AUCSpread.of(of).take(of.defined), strict=False):
                 table[own, k] = values
-            self._is_known[own, k] = of.delong[of.defined] > 0
+            self._is_defined[own, k], self._is_known[own, k] = True, of.delong[of.defined] > 0
         self._spread = AUCSpread(*tables)
 
     def of_groups(self, average: Floats, weights: Floats) -> dict[str, Any]:
@@ -524,7 +524,9 @@ class ClassIntervals:
 
     def of_one_group(self, share: Floats) -> dict[str, Any]:
         """Return the interval of the average of the only group."""
-        value = np.array([share @ self._spread.auc[0]])
+        used = share > 0
+        auc = np.where(self._is_defined[0], self._spread.auc[0], np.nan)
+        value = np.minimum([share[used] @ auc[used]], 1.0)
         found = self.of_groups(value, share[None, :])
         return {"value": value[0], **{name: column[0] for name, column in found.items()}}
 
