@@ -77,7 +77,7 @@ CHANGED: dict[str, str] = {
         ),
         "limits of differences between models are differences that values can have",
     ),
-    "*partial_auc_* intervals of *s/ci_*": "limits covered 77 % with 10 positives and an AUC of .99",
+    "*partial_auc_* intervals of *s/ci_*": "they covered 77 % with 10 positives and an AUC of .99",
     "*/audits changes/ci_*": "limits of changes of gaps of rates covered 80 % with few changes",
     "single_rows/report compare_groups*": _SINGLE_ROWS,
     "folds_small/folds within_folds compare_groups*": _SINGLE_ROWS,

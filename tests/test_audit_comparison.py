@@ -176,5 +176,32 @@ def test_what_cannot_be_compared_is_said():
     ):
         with pytest.raises(error, match=message):
             audit.compare(other)
-    with pytest.raises(TypeError, match="names must be two str"):
+    with pytest.raises(TypeError, match="names must be two texts"):
         audit.compare(audit, ("one",))
+
+
+def test_gaps_of_equal_decisions_may_have_changed():
+    y, groups = np.tile([0, 1], 100), np.repeat(["a", "b"], 100)
+    first, second = (
+        FairnessAudit.from_predictions(y, y + np.arange(200) / 400, groups=groups, y_pred=y)
+        for _ in range(2)
+    )
+    found = first.compare(second).gaps.loc["group"]
+    assert (found["estimate"].dropna() == 0).all()
+    for name in ("demographic_parity_difference", "true_positive_rate_difference"):
+        assert 0.01 < found.loc[name, "ci_high"] == -found.loc[name, "ci_low"] < 0.08
+    for names, message in ((("a", "a"), "different"), (("a", " "), "two texts"), (None, "texts")):
+        with pytest.raises((TypeError, ValueError), match=f"names must be .*{message}"):
+            first.compare(second, names)
+
+
+@pytest.mark.parametrize(("q", "n"), [(0.01, 400), (0.05, 50), (0.1, 100)])
+def test_limits_of_changes_of_gaps_of_rates_cover(q, n):
+    rng, codes, held = np.random.default_rng(0), np.repeat([0, 1], n), []
+    for _ in range(300):
+        before = rng.random(2 * n) < np.where(codes == 0, 0.6, 0.4)
+        after = before | ((codes == 0) & (rng.random(2 * n) < q))
+        *_, values = rate_changes(np.array([before, after]), codes, 2, np.ones(2 * n), 0.95)
+        _, low, high, _ = gap_change(values, 0.95)
+        held.append(low <= 0.4 * q <= high)
+    assert np.mean(held) > 0.93

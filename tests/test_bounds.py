@@ -12,7 +12,7 @@ from skfedauc import Bins, DisclosureError, FairnessAudit, GroupAUC, ScoreCounts
 from skfedauc.counts import extremes_of
 from skfedauc.counts.score_counts import select_groups
 from skfedauc.inference.cross_gap import cross_gaps
-from skfedauc.inference.differences import nearest_to_equal
+from skfedauc.inference.equal_groups import nearest_to_equal
 from skfedauc.pairs import GroupPairs
 from skfedauc.report.intervals import INTERVALS
 

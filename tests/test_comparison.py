@@ -495,11 +495,17 @@ def test_comparisons_name_groups_that_they_leave_out():
     compare_models(y, scores, groups=groups)
 
 
-def test_weighted_perfect_models_are_equal():
-    y = np.arange(20) % 2
-    weights = np.random.default_rng(0).choice([0.3, 1.0, 2.0], 20)
-    table = compare_two(y, y + np.arange(20) / 40, y, sample_weight=weights).table
-    assert table.iloc[0, :5].tolist() == [1, 1, 0, 0, 0]
+@pytest.mark.parametrize("weights", [None, 0.7, 0.3])
+def test_two_perfect_models_show_no_variation(weights):
+    y = np.tile([0, 1], 100)
+    weights = None if weights is None else np.full(200, weights)
+    options = {"groups": np.repeat([0, 1], 100), "sample_weight": weights}
+    scores = y + np.arange(200) / 400, y
+    table = compare_two(y, *scores, **options).table
+    assert table.iloc[0, :3].tolist() == [1, 1, 0]
+    assert table.iloc[0, 3:].isna().all()
+    average = compare_two(y, *scores, statistic="macro", **options).table.iloc[0]
+    assert average["ci_low"] < -0.01 < 0.01 < average["ci_high"]
 
 
 def test_what_is_printed_of_models_without_names_and_without_a_test():

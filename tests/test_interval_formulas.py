@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from oracles import comparisons, delong, hull
 from scipy.special import expit, logit
 from scipy.stats import norm, t
@@ -84,3 +85,17 @@ def test_intervals_follow_the_formulas_of_the_notes(seed):
     expected = on_logit_scale(auc, (deviations**2).sum(), quantile)
     over_groups = report.confidence_intervals(of="statistics", over="groups").loc["pooled"]
     assert over_groups[["ci_low", "ci_high"]].tolist() == pytest.approx(expected, 1e-9)
+
+
+@pytest.mark.parametrize("weight", [0.1, 0.3, 0.7, 3.7])
+def test_equal_weights_do_not_change_perfect_separation(weight):
+    y = np.repeat([1, 0], [21, 23])
+    score, groups = y + np.arange(44) / 100, ["a"] * 44
+    expected, found = (
+        GroupAUC.from_predictions(y, score, groups=groups, sample_weight=of)
+        for of in (None, np.full(44, weight))
+    )
+    assert found.by_group["auc"].tolist() == [1.0]
+    for method in ("logit", "delong", "exact"):
+        limits = [r.confidence_intervals(method=method).iloc[0, 1:3] for r in (expected, found)]
+        assert_allclose(limits[1].astype(float), limits[0].astype(float), rtol=1e-12)

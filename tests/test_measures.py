@@ -685,3 +685,17 @@ def test_reports_within_folds_have_whole_aucs_only():
     assert whole == pytest.approx(report.pooled, abs=1e-14)
     with pytest.raises(ValueError, match="not available within folds"):
         measured(report, AveragePrecision())
+
+
+def test_limits_of_partial_areas_near_one_cover():
+    m, n, n_groups, rng = 10, 1000, 300, np.random.default_rng(0)
+    apart = norm.ppf(0.99) * np.sqrt(2)
+    score = rng.normal(size=(n_groups, m + n)) + apart * (np.arange(m + n) < m)
+    y, groups = np.tile(np.arange(m + n) < m, n_groups), np.repeat(np.arange(n_groups), m + n)
+    rates = (np.arange(20_000) + 0.5) / 40_000
+    area = norm.cdf(apart + norm.ppf(rates)).mean() / 2
+    true = (1 + (area - 1 / 8) / (1 / 2 - 1 / 8)) / 2
+    measure = PartialAUC(max_fpr=0.5)
+    report = GroupAUC.from_predictions(y, score.ravel(), groups=groups, measure=measure)
+    table = report.confidence_intervals()
+    assert ((table["ci_low"] <= true) & (true <= table["ci_high"])).mean() > 0.95

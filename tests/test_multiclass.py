@@ -551,3 +551,20 @@ def test_printing_neither_warns_nor_raises(undefined):
         [0, 1, 2, 0], np.eye(3)[[0, 1, 2, 1]], groups=list("aaab"), undefined=undefined
     )
     assert "pooled" in repr(report)
+
+
+@pytest.mark.parametrize("multi_class", ["ovr", "ovo"])
+def test_an_undefined_pooled_average_has_no_interval(multi_class):
+    rng = np.random.default_rng(0)
+    y, groups = rng.integers(0, 2, 90), rng.integers(0, 2, 90)
+    report = MulticlassGroupAUC.from_predictions(
+        y,
+        rng.dirichlet(np.ones(3), 90),
+        groups=groups,
+        labels=[0, 1, 2],
+        multi_class=multi_class,
+        undefined="ignore",
+    )
+    row = report.confidence_intervals(of="statistics").loc["pooled"]
+    assert row[["value", "ci_low", "ci_high"]].isna().all()
+    assert row["note"] == "a class is absent"

@@ -422,3 +422,17 @@ def test_cross_validation_names_small_groups(cv, missing):
     cross_validate_group_auc(
         *arguments, groups=X["site"], cv=cv, missing=missing, undefined="ignore"
     )
+
+
+def test_subclasses_and_changed_repetitions_split_as_they_say():
+    class Own(WithinGroupStratifiedKFold):
+        def split(self, X, y=None, groups=None):
+            yield from super().split(X, y, np.asarray(groups))
+
+    y, site = np.tile([0, 1], 20), np.repeat(["a", "b"], 20)
+    X = np.arange(40.0)[:, None]
+    found = cross_validate_group_auc(LogisticRegression(), X, y, groups=site, cv=Own(2))
+    assert len(found.folds) == 2
+    repeated = RepeatedWithinGroupStratifiedKFold(n_splits=2, n_repeats=5, random_state=0)
+    repeated.n_repeats = 3
+    assert repeated.get_n_splits() == len(list(repeated.split(X, y, site))) == 6

@@ -500,13 +500,6 @@ class GroupValues(NamedTuple):
         covariance = (variance.sum(axis=0) - joint.variance[0, 1]) / 2.0
         return cls(own.auc, variance, np.nan_to_num(covariance), joint.freedom[:2, 2])
 
-    @property
-    def is_same(self) -> bool:
-        """Whether each group's values are equal without sampling error."""
-        error = self.variance.sum(axis=0) - 2.0 * self.covariance
-        apart = np.abs(self.values[1] - self.values[0])
-        return bool((error < ROUNDING**2).all() and (apart < ROUNDING).all())
-
 
 def miscalibrations(rows: Rows) -> GroupValues:
     """Return two models' mean scores minus the share of positives, by group.
@@ -539,7 +532,8 @@ def gap_change(of: GroupValues, confidence_level: float) -> tuple[float, float, 
 
     before, after = (_Gap.of(of, model) for model in (0, 1))
     change = after.size - before.size
-    if of.is_same:
+    error = of.variance.sum(axis=0) - 2.0 * of.covariance
+    if (error < ROUNDING**2).all() and (np.abs(np.subtract(*of.values)) < ROUNDING).all():
         return change, change, change, 1.0
     correlation = np.asarray(_correlation(of, before, after))
     n_pairs, freedom = after.apart.size, min(before.freedom, after.freedom)

@@ -24,7 +24,7 @@ from skfedauc.inference.heterogeneity import (
 )
 from skfedauc.inference.intervals import Spreads, limits_of_groups
 from skfedauc.inference.quantiles import normal_quantile
-from skfedauc.inference.variances import Extremes, Variances, examples_of, numbered
+from skfedauc.inference.variances import Extremes, Variances, bounded, examples_of, numbered
 
 # Ranks and the worst group ------------------------------------------------------------------------
 
@@ -179,7 +179,10 @@ def shrunken_aucs(variances: Variances, confidence_level: float) -> Floats:
         low, high = limits_of_groups(variances, (1.0 - confidence_level) / 2.0, "logit")
         found[:, kept] = auc, low[kept], high[kept], np.ones(auc.size)
         return found
-    variance = np.maximum(variance, _without_variation(variances)[kept])
+    # A least variance for groups without variation (perfect separation)
+    of = variances
+    least = bounded(of.delong, of.auc, of.n_pairs, of.n_pairs, of.defined)[kept]
+    variance = np.where(of.delong[kept] == 0.0, np.maximum(variance, least), variance)
     place = numbered(auc, variance)
     example, n = examples_of(place), np.bincount(place).astype(np.float64)
     auc, variance = auc[example], variance[example]
@@ -190,13 +193,6 @@ def shrunken_aucs(variances: Variances, confidence_level: float) -> Floats:
     of_pairs = np.array([estimate, *np.clip([low, high], 0.0, 1.0), reliability])
     found[:, kept] = of_pairs[:, place]
     return found
-
-
-def _without_variation(variances: Variances) -> Floats:
-    """Return a least variance for groups without variation (perfect separation), else 0."""
-    n_pairs = variances.n_pairs
-    auc = (n_pairs * variances.auc + 0.5) / (n_pairs + 1.0)
-    return np.where(variances.delong == 0.0, ratio(auc * (1.0 - auc), n_pairs), 0.0)
 
 
 def empirical_bayes(

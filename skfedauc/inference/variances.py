@@ -519,16 +519,15 @@ def freedom_of_shares(share: Floats) -> float:
 
 def folds_of(pairs: GroupPairs) -> Variances:
     """Return the group AUCs' variances for pairs within folds."""
-    return combined(_parts(pairs), pairs.positions, pairs.n_groups)
+    exponent = view_of(pairs.counts).weight_exponent
+    parts = [variances_of(part, exponent) for part in pairs.parts]
+    return combined(parts, pairs.positions, pairs.n_groups)
 
 
 def pooled_folds(pairs: GroupPairs) -> Pooled:
     """Return the pooled AUC's variances for pairs within folds; not known for random groups."""
     exponent = view_of(pairs.counts).weight_exponent
-    folds = [
-        pooled_of(part, of_part, exponent)
-        for part, of_part in zip(pairs.parts, _parts(pairs), strict=True)
-    ]
+    folds = [pooled_of(part, variances_of(part, exponent), exponent) for part in pairs.parts]
     rows = [fold.rows for fold in folds]
     n_pairs = np.array([_pairs(fold)[0] for fold in rows])
     used = n_pairs > 0  # folds with both classes
@@ -537,11 +536,6 @@ def pooled_folds(pairs: GroupPairs) -> Pooled:
     nan = float("nan")
     together = combined(rows, [np.zeros(1, np.intp)] * len(folds), 1)
     return Pooled(together, fixed, nan, nan, pairs.n_groups, "not known within folds")
-
-
-def _parts(pairs: GroupPairs) -> list[Variances]:
-    exponent = view_of(pairs.counts).weight_exponent
-    return [variances_of(part, exponent) for part in pairs.parts]
 
 
 def _pairs(fold: Variances) -> Floats:
