@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from skfedauc import _input, _words
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.moments import ratio
-from skfedauc.counts.score_counts import view_of, with_weights_over
+from skfedauc.counts.score_counts import select_groups, view_of, with_weights_over
 from skfedauc.inference import agreement
 from skfedauc.inference.curves import GroupCurves, RocCurve, area_between
 from skfedauc.inference.differences import (
@@ -455,6 +455,5 @@ def _of_others(counts: ScoreCounts, g: int) -> RocCurve | None:
     """Return the curve of the rows in all other groups together; None if they lack a class."""
     if len(counts) < 2:
         return None
-    labels = counts.groups or ()
-    two = counts.regroup({label: label == labels[g] for label in labels})
-    return GroupCurves.of(two).corners(0)
+    others = select_groups(counts, np.delete(np.arange(len(counts)), g))
+    return GroupCurves.of(others.regroup(None)).corners(0)
