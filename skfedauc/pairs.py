@@ -67,7 +67,7 @@ class GroupPairs:
         return cls(counts_of_rows(rows, n_jobs, group_names), clusters=clusters)
 
     def selected(self, kept: NDArray[np.intp], at_least: int | None = None) -> GroupPairs:
-        """Return the pairs of some groups; arguments as in `select_groups`."""
+        """Return the pairs of the groups `kept`; those with `at_least` rows in a class, if given."""
         clusters = self.clusters
         if clusters is not None and view_of(self.counts).labels is not None:
             clusters = clusters.select_groups(kept)
