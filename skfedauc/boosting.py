@@ -192,7 +192,7 @@ class XGBoostMetric(_GroupMetric):
     statistic : str
         "pooled", "macro", "samples", "positives", "negatives", "within", "worst", "ratio",
         "cross", "bias_score", or a negated gap: "neg_difference", "neg_cross_difference",
-        "neg_tau". `make_group_auc_scorer` has the same statistics.
+        "neg_tau". `make_group_auc_scorer` has the same statistics, also the squared "neg_tau".
     groups : list of tuples, callable or None, default=None
         Where each row's group in an evaluation set comes from.
 

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from sklearn.exceptions import UndefinedMetricWarning
 
 from skfedauc import _input, _words
 from skfedauc.counts import left_out
@@ -83,8 +82,7 @@ class ModelComparison:
         what = f"{self.by_model.name} of {len(self.by_model)} models"
         ends = f", over new {self.over}{left_out(self.n_missing)})"
         if np.isnan(self.pvalue):
-            reason = "too few rows of a class, groups or clusters, or no variation"
-            return f"ModelComparison({what}: no p value, {reason}{ends}"
+            return f"ModelComparison({what}: no p value, too few rows or no variation{ends}"
         a, b = (_input.as_label(name) for name in self.table.index[_clearest(self.table)])
         p = "p" if len(self.table) == 1 else f"smallest of {len(self.table)} adjusted p"
         return (
@@ -223,11 +221,8 @@ default="pooled"
         )
     n_undefined = estimates_of(reports[0]).pairs.n_undefined
     if statistic != "pooled" and n_undefined:
-        _input.warn(
-            f"{n_undefined:,} of {_words.counted(reports[0].n_groups, 'group')} without rows of "
-            f"both classes are left out of the average {statistic!r}; see by_group.",
-            UndefinedMetricWarning,
-        )
+        left = f"{n_undefined:,} of {_words.counted(reports[0].n_groups, 'group')}"
+        _input.warn(f"{left} without rows of both classes are left out; see by_group.", UserWarning)
     rows = paired_rows(checked, reports[0])
     counts = [report.counts for report in reports]
 
@@ -247,10 +242,10 @@ default="pooled"
     elif share is None or within is None:
         found = compare_all(joint_pooled(rows, pooled), pairs, confidence_level)
     else:
-        bounded = np.array([estimates_of(report).variances.bounded for report in reports])
+        limits = np.array([estimates_of(report).variances.bounded for report in reports])
         if measure is not None and not is_auc:
-            bounded = bounded_variances(measure, counts, own.auc)
-        found = compare_average(within, share, bounded, pairs, confidence_level)
+            limits = bounded_variances(measure, counts, own.auc)
+        found = compare_average(within, share, limits, pairs, confidence_level)
     if share is not None and not has_valid_averages(measure):
         found = found.without_tests()
     table = _table(found, measure)

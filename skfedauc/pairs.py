@@ -21,7 +21,7 @@ from skfedauc._kernel import Cells, concordance, cross_concordance, number_cells
 from skfedauc.cluster_counts import ClusterCounts
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.disclosure import Need, needs
-from skfedauc.counts.moments import Floats, without_rounding
+from skfedauc.counts.moments import Floats
 from skfedauc.counts.score_counts import counts_of_rows, extremes_of, select_groups, view_of
 
 
@@ -67,7 +67,7 @@ class GroupPairs:
         return cls(counts_of_rows(rows, n_jobs, group_names), clusters=clusters)
 
     def selected(self, kept: NDArray[np.intp], at_least: int | None = None) -> GroupPairs:
-        """Return the pairs of the groups `kept`; those with `at_least` rows in a class, if given."""
+        """Return the pairs of some groups, perhaps those with `at_least` rows of each class."""
         clusters = self.clusters
         if clusters is not None and view_of(self.counts).labels is not None:
             clusters = clusters.select_groups(kept)
@@ -252,8 +252,9 @@ class GroupPairs:
         used = self.defined
         # Divide by 2 last, since halving is exact.
         auc[used] = (self.u2[used] / self.of_group[used]).astype(np.float64) / 2.0
-        n_rows = self.counts.n_positives + self.counts.n_negatives
-        return without_rounding(auc, n_rows, self.u2.dtype.kind == "f")
+        # Rounding of weights may give slightly more than 1.
+        np.minimum(auc, 1.0, out=auc)
+        return auc
 
     @functools.cached_property
     def within(self) -> tuple[Any, Any]:

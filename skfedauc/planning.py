@@ -283,7 +283,7 @@ def rows_needed(
 
     The plan assumes groups of equal size, prevalence and score distribution, except for the lower
     AUC of one group, and without a pilot report scores without ties. In simulations of plans for a
-    power of 80 %, the tests have a power of 77.6 to 84.6 %.
+    power of 80 %, the tests have a power of 77.6 to 84.6 %, and of 73 % or more with few positives.
 
     References
     ----------

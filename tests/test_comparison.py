@@ -505,7 +505,10 @@ def test_two_perfect_models_show_no_variation(weights):
     assert table.iloc[0, :3].tolist() == [1, 1, 0]
     assert table.iloc[0, 3:].isna().all()
     average = compare_two(y, *scores, statistic="macro", **options).table.iloc[0]
-    assert average["ci_low"] < -0.01 < 0.01 < average["ci_high"]
+    assert average[3:].isna().all()
+    three = dict(zip("abc", [*scores, y + np.random.default_rng(0).normal(size=200)], strict=True))
+    table = compare_models(y, three, **options).table
+    assert table["pvalue_adjusted"].isna().tolist() == [True, False, False]
 
 
 def test_what_is_printed_of_models_without_names_and_without_a_test():

@@ -313,7 +313,7 @@ def change_within(
 
 def _verdict_of_change(gap: list[float], before: float, after: float) -> Verdict:
     _, low, high = gap
-    if low <= 0.0 <= high:
+    if not (low > 0.0 or high < 0.0):
         return "undecided"
     if before * after < 0.0:
         return "changed"

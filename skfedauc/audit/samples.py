@@ -260,14 +260,13 @@ def threshold_of(counts: ScoreCounts, threshold: float) -> float:
     """Return the threshold that scores have to reach: in float32, if they were float32.
 
     There, 0.7 is below 0.7, and reaches it, as in numpy. Counts have all scores in float64; those
-    that were float32 have its precision, and not that of float16, as whole numbers may have.
+    that were float32 have no digits beyond it, and some have more than 18 binary digits.
     """
     scores = counts.cells.scores
     with np.errstate(over="ignore"):
-        are_single = (scores.astype(np.float32) == scores).all()
-        are_half = (scores.astype(np.float16) == scores).all()
-        is_rounded = view_of(counts).ranges is None and are_single and not are_half
-        return float(np.float32(threshold)) if is_rounded else threshold
+        is_single = view_of(counts).ranges is None and (scores.astype(np.float32) == scores).all()
+        is_long = (np.frexp(scores)[0] * 2.0**18 % 1.0 > 0.0) & (scores % 1.0 > 0.0)
+        return float(np.float32(threshold)) if is_single and is_long.any() else threshold
 
 
 def default_threshold(counts: ScoreCounts) -> float | None:

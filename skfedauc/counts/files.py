@@ -166,9 +166,10 @@ class Saved(Immutable):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the counts to a file, completely or not at all.
 
-        The file is a Parquet file with the columns of `to_counts`, which polars, DuckDB, Spark and
-        other tools read. The page "File format" defines it. The first `save` or `to_bytes` gives
-        exact counts without a source a random identifier, so that `merge` adds them only once.
+        The file is a Parquet file, which polars, DuckDB, Spark and other tools read, and which
+        ``skfedauc show`` describes. That of a `ScoreCounts` has the columns of `to_counts`, and the
+        page "File format" defines it; the first `save` or `to_bytes` gives counts without a source
+        a random identifier, so that `merge` adds them only once.
 
         Parameters
         ----------

@@ -81,15 +81,7 @@ def rows_by_class(cells: Cells, found: Concordance) -> tuple[ClassRows, ClassRow
 def group_aucs(u2: NDArray[Any], negatives: ClassRows, positives: ClassRows) -> Floats:
     """Return each group's AUC; NaN if the group lacks a class."""
     pairs = negatives.weight * positives.weight
-    is_weighted = (negatives.weight != negatives.n) | (positives.weight != positives.n)
-    auc = ratio(u2.astype(np.float64) / 2.0, pairs)
-    return without_rounding(auc, negatives.n + positives.n, is_weighted)
-
-
-def without_rounding(auc: Floats, n_rows: Any, is_weighted: Any) -> Floats:
-    """Return 1 for AUCs that differ from 1 by no more than the rounding of sums of weights."""
-    is_one = is_weighted & (auc >= 1.0 - 1e-15 * np.sqrt(n_rows))
-    return np.where(is_one, 1.0, np.minimum(auc, 1.0))
+    return np.minimum(ratio(u2.astype(np.float64) / 2.0, pairs), 1.0)
 
 
 def own_moments(found: PlacementSums, negatives: ClassRows, positives: ClassRows) -> OwnMoments:

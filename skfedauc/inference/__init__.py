@@ -48,7 +48,8 @@ Plans: `skfedauc/planning.py` (critical differences, and rows for a power or a w
 
 References, which docstrings name by author and year:
 
-* Agresti, A. and Min, Y. (2005). https://doi.org/10.1002/sim.1781
+* Agresti, A. and Coull, B. A. (1998). https://doi.org/10.1080/00031305.1998.10480550; and Min, Y.
+  (2005). https://doi.org/10.1002/sim.1781
 * Albert, A. and Anderson, J. A. (1984). https://doi.org/10.1093/biomet/71.1.1
 * Bamber, D. (1975). https://doi.org/10.1016/0022-2496(75)90001-2
 * Bell, R. M. and McCaffrey, D. F. (2002). Bias reduction in standard errors for linear regression

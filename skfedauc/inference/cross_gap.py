@@ -21,7 +21,7 @@ from skfedauc.counts.score_counts import extremes_of, view_of, with_weights_over
 from skfedauc.inference.clusters import rows_of
 from skfedauc.inference.quantiles import t_quantile
 from skfedauc.inference.row_effects import Rows, cluster_effects, placements, satterthwaite
-from skfedauc.inference.variances import bounded, moments_of_all_rows, strata_of
+from skfedauc.inference.variances import moments_of_all_rows, strata_of
 from skfedauc.pairs import Ranks, ranks_among_all
 
 # Disparities of all groups, and their standard errors
@@ -169,7 +169,7 @@ def _above_others(
 
     `own` are the group's rows in one class (`side`: 0 for negatives, 1 for positives), and `others`
     the other groups' rows in the other class. The second result is DeLong's variance of the share,
-    or an upper bound (Birnbaum and Klose 1957) if that is 0.
+    or a larger one if that is 0.
     """
     starts, sizes = cells.starts[:-1], np.diff(cells.starts)
     around = squared = _Neighbors.of(cells, side, ranks_among_all(cells))
@@ -194,9 +194,10 @@ def _above_others(
     for of_class, rows in ((of_own, own), (of_others, others)):
         # Values below this limit are rounding error.
         variance += ratio(np.where(of_class > 1e-12 * rows.squares, of_class, 0.0), rows.pairs)
-    # A share of 0 or 1 of dependent pairs is shrunk as one of the rows of the smaller class.
-    n_pairs = np.minimum(own.effective, others.effective)
-    return share, bounded(variance, share, n_pairs, n_pairs, n_pairs > 0)
+    # Agresti and Coull (1998): limits of a share of 0 or 1 are not nearer than the exact ones.
+    n = np.minimum(own.effective, others.effective)
+    shrunk = (n * share + 2.0) / (n + 4.0)
+    return share, np.where(variance > 0, variance, ratio(shrunk * (1.0 - shrunk), n))
 
 
 class _Neighbors(NamedTuple):

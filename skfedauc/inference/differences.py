@@ -38,8 +38,7 @@ from skfedauc.pairs import sum_of_others
 
 # The upper tail of this normal quantile is 0 in floating point.
 FURTHEST = 38.0
-# Groups or pairs at once
-_AT_ONCE = 1024
+_AT_ONCE = 1024  # groups or pairs
 # Of more groups, the largest and the smallest limit of single groups are compared, not all pairs.
 MOST_GROUPS = 2_000
 # For more comparisons, `adjusted` controls the false discovery rate.
@@ -449,8 +448,7 @@ class GapLimits(NamedTuple):
     high: float
 
 
-# Function of the normal quantile of each limit. It returns the values with their lower limits, and
-# the values with their upper limits, which differ for binned scores only.
+# From a normal quantile to values with lower, and with upper limits, which differ if binned
 Estimates = Callable[[float], tuple[Limits, Limits]]
 
 

@@ -13,8 +13,7 @@ from skfedauc.inference.variances import Extremes, Variances
 
 # The test for many tiny groups needs at least MANY_GROUPS groups, with fewer than TINY_CLASS rows
 # of the smaller class on average.
-MANY_GROUPS = 100
-TINY_CLASS = 10.0
+MANY_GROUPS, TINY_CLASS = 100, 10.0
 
 
 @dataclasses.dataclass(frozen=True, repr=False)

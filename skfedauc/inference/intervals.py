@@ -58,7 +58,7 @@ def _limit(
     reach = np.asarray(quantile) * np.sqrt(variance) * (1.0 if end else -1.0)
     found: Floats = np.clip(auc + reach, 0.0, 1.0)
     if method == "logit":
-        inside = (auc > 0) & (auc < 1)
+        inside = (auc > 0) & (auc < 1.0 - 1e-12)  # An average may be 1 with rounding.
         auc, reach = np.where(inside, auc, 0.5), np.where(inside, reach, 0.0)
         odds = np.log(auc / (1.0 - auc))
         found = np.where(inside, expit(odds + reach / (auc * (1.0 - auc))), found)
@@ -177,7 +177,6 @@ class AUCSpread(NamedTuple):
         found = -stdtrit(np.where(is_normal, 1.0, self.degrees_of_freedom), tail)
         # For the smallest tails, stdtrit can overflow, to either sign, or return NaN.
         found = np.where(np.isfinite(found), np.minimum(found, 1e100), 1e100)
-        found = np.where(np.isnan(self.degrees_of_freedom), np.nan, found)
         return np.where(is_normal, deviate, found)
 
     def _newcombe(self, end: float, deviate: ArrayLike) -> Floats:

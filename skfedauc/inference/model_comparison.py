@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc.counts.moments import Floats, ratio, without_rounding
+from skfedauc.counts.moments import Floats, ratio
 from skfedauc.inference.differences import adjusted, crossing, difference, reach_of_difference
 from skfedauc.inference.proportions import wilson
 from skfedauc.inference.quantiles import (
@@ -38,7 +38,7 @@ from skfedauc.inference.row_effects import (
     placements,
     satterthwaite,
 )
-from skfedauc.inference.variances import clustered_variance, freedom_of_shares
+from skfedauc.inference.variances import bounded, clustered_variance, freedom_of_shares
 
 # Largest product of the numbers of groups and rows for variances of xAUC disparities
 _MOST_VISITS = 50_000_000
@@ -69,9 +69,8 @@ def auc_values(rows: Rows) -> tuple[RowValues, RowValues]:
     own, means, weight = means_of(rows, within), means_of(rows, among_all), rows.sizes.weight
     sums = (weight * np.where(weight > 0, means, 0.0)).sum(axis=2)
     overall = ratio(sums, np.broadcast_to(weight.sum(axis=1), sums.shape))
-    n_rows = rows.sizes.n.sum(axis=0)
-    auc = without_rounding(own[:, 1], n_rows, rows.is_weighted)
-    pooled = without_rounding(overall[:, 1:], n_rows.sum(), rows.is_weighted)
+    # Rounding of weights may give slightly more than 1.
+    auc, pooled = np.minimum(own[:, 1], 1.0), np.minimum(overall[:, 1:], 1.0)
     return RowValues(within, auc, own), RowValues(among_all, pooled, means)
 
 
@@ -108,10 +107,6 @@ def _joint(auc: Floats, of_pairs: Iterable[tuple[Floats, Floats]]) -> Joint:
     pairs = itertools.combinations(range(n_models), 2)
     for (i, j), found in zip(pairs, of_pairs, strict=True):
         variance[i, j], freedom[i, j] = variance[j, i], freedom[j, i] = found
-    # Perfect separation by both models shows no variation of the difference.
-    are_perfect = ((auc == 0.0) | (auc == 1.0))[:, None] & (auc[:, None] == auc)
-    are_perfect &= ~np.eye(n_models, dtype=bool)[..., None]
-    variance[are_perfect & (variance < ROUNDING**2)] = np.nan
     return Joint(auc, variance, freedom)
 
 
@@ -263,8 +258,8 @@ class Comparisons(NamedTuple):
     """Differences within model pairs, second minus first, with limits and tests.
 
     Arrays have the shape (n_pairs,) or (n_pairs, n_groups). Limits and tests are NaN if the
-    standard error is unknown, or is 0 for a difference that is not 0. The p value of equal AUCs
-    with a standard error of 0, such as those of identical scores, is 1.
+    standard error is unknown, or is 0 for a difference that is not 0 or for two AUCs of 0 or 1. The
+    p value of other equal AUCs with a standard error of 0, such as identical scores, is 1.
     """
 
     value_a: Floats
@@ -312,11 +307,11 @@ def compare_all(designs: list[Joint], pairs: Pairs, confidence_level: float) -> 
 
 
 def compare_average(
-    within: Joint, share: Floats, bounded: Floats, pairs: Pairs, confidence_level: float
+    within: Joint, share: Floats, of_models: Floats, pairs: Pairs, confidence_level: float
 ) -> Comparisons:
     """Compare averages over group AUCs, with simultaneous limits for all pairs.
 
-    The shares of the groups sum to 1; all are 0 for an undefined average. `bounded` has the
+    The shares of the groups sum to 1; all are 0 for an undefined average. `of_models` has the
     variances by model and group, or bounds for groups with a single row in a class.
 
     The variances of small groups are imprecise, and so are the groups' shares in the variance of an
@@ -326,7 +321,7 @@ def compare_average(
     used = share > 0
     first, second = pairs
     # The variance of a difference is at most twice the sum of both variances.
-    bound = 2.0 * (bounded[:, None] + bounded)
+    bound = 2.0 * (of_models[:, None] + of_models)
     bound[np.diag_indices(len(bound))] = 0.0
     of_groups = np.where(np.isnan(within.variance), bound, within.variance)
     auc = _average(within.auc, share)
@@ -456,7 +451,8 @@ def tested(
 
     difference = value_b - value_a
     error = np.sqrt(np.where(variance < ROUNDING**2, 0.0, variance))
-    is_same = (error == 0) & (np.abs(difference) < ROUNDING)
+    is_inside = np.abs(value_a - np.rint(value_a)) > ROUNDING
+    is_same = (error == 0) & (np.abs(difference) < ROUNDING) & is_inside
     error[(error == 0) & ~is_same] = np.nan
     difference = np.where(is_same, 0.0, difference)
     statistic = np.where(is_same, 0.0, ratio(difference, error))
@@ -498,7 +494,9 @@ class GroupValues(NamedTuple):
         joint = joint_within(rows, three)
         variance = joint.variance[:2, 2]
         covariance = (variance.sum(axis=0) - joint.variance[0, 1]) / 2.0
-        return cls(own.auc, variance, np.nan_to_num(covariance), joint.freedom[:2, 2])
+        n = np.broadcast_to(rows.sizes.effective.min(axis=0), variance.shape)
+        known = np.where(variance < ROUNDING**2, bounded(variance, own.auc, n, n, n > 0), variance)
+        return cls(own.auc, known, covariance, joint.freedom[:2, 2])
 
 
 def miscalibrations(rows: Rows) -> GroupValues:

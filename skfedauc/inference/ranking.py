@@ -180,9 +180,9 @@ def shrunken_aucs(variances: Variances, confidence_level: float) -> Floats:
         found[:, kept] = auc, low[kept], high[kept], np.ones(auc.size)
         return found
     # A least variance for groups without variation (perfect separation)
-    of = variances
-    least = bounded(of.delong, of.auc, of.n_pairs, of.n_pairs, of.defined)[kept]
-    variance = np.where(of.delong[kept] == 0.0, np.maximum(variance, least), variance)
+    delong, n = variances.delong, variances.n_pairs
+    least = bounded(delong, variances.auc, n, n, variances.defined)[kept]
+    variance = np.where(delong[kept] == 0.0, np.maximum(variance, least), variance)
     place = numbered(auc, variance)
     example, n = examples_of(place), np.bincount(place).astype(np.float64)
     auc, variance = auc[example], variance[example]

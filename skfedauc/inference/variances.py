@@ -292,6 +292,9 @@ def _of_sums(auc: Floats, negatives: ClassRows, positives: ClassRows, own: OwnMo
         ]
     )
     delong = of_classes.sum(axis=0)
+    # Without variation, an AUC near 1 is perfect separation with the rounding of sums of weights.
+    is_flat = (own.positives_squared == 0.0) & (own.negatives_squared == 0.0)
+    auc = np.where(is_flat & (auc > 1.0 - 1e-9), 1.0, auc)
     unbiased = _unbiased(auc, negatives, positives, own, delong)
     moments, shared = _shared(m, n, of_classes, (delong - unbiased) * m * n, estimable)
     once = ratio(1.0, m * n, 0.0)

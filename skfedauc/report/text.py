@@ -179,10 +179,11 @@ def summary_note(estimates: GroupEstimates) -> str:
 
 def _quality(estimates: GroupEstimates) -> Iterator[str]:
     """Yield the pooled AUC and the AUC within groups."""
-    within = "pairs of rows of the same group"
+    of_fold = " in the same fold" if estimates.pairs.is_within_folds else ""
+    within = f"pairs of rows of the same group{of_fold}"
     if not estimates.measure.is_auc:
         within = "groups weighted by their pairs of rows"
-    words = {"pooled": "all rows together", "within": within}
+    words = {"pooled": f"all rows together{of_fold}", "within": within}
     known = [name for name in words if name in determined_statistics(estimates)]
     if estimates.pairs.n_groups < 2:
         known = known[:1]
@@ -200,7 +201,7 @@ def _quality(estimates: GroupEstimates) -> Iterator[str]:
                 limits[column].to_dict()[name] for column in ("ci_low", "ci_high", "estimand")
             )
             told = [] if np.isnan(low) else [_interval(low, high)]
-            is_new = estimand == intervals.NEW_GROUPS
+            is_new = estimand == intervals.NEW_GROUPS and not np.isnan(low)
             of_new = " (interval over new groups)" if is_new else ""
         told += _certain(estimates, name)
         yield f"{name} {_number(value)}{_in_parentheses(told)}: {words[name]}{of_new}"
