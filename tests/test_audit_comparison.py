@@ -195,13 +195,15 @@ def test_gaps_of_equal_decisions_may_have_changed():
             first.compare(second, names)
 
 
-@pytest.mark.parametrize(("q", "n"), [(0.01, 400), (0.05, 50), (0.1, 100)])
-def test_limits_of_changes_of_gaps_of_rates_cover(q, n):
+@pytest.mark.parametrize(
+    ("rate", "q", "n"), [(0.6, 0.01, 400), (0.6, 0.05, 50), (0.6, 0.1, 100), (0.4, 0.03, 500)]
+)
+def test_limits_of_changes_of_gaps_of_rates_cover(rate, q, n):
     rng, codes, held = np.random.default_rng(0), np.repeat([0, 1], n), []
     for _ in range(300):
-        before = rng.random(2 * n) < np.where(codes == 0, 0.6, 0.4)
+        before = rng.random(2 * n) < np.where(codes == 0, rate, 0.4)
         after = before | ((codes == 0) & (rng.random(2 * n) < q))
         *_, values = rate_changes(np.array([before, after]), codes, 2, np.ones(2 * n), 0.95)
         _, low, high, _ = gap_change(values, 0.95)
-        held.append(low <= 0.4 * q <= high)
-    assert np.mean(held) > 0.93
+        held.append(low <= (1 - rate) * q <= high)
+    assert np.mean(held) > 0.9

@@ -537,6 +537,8 @@ def gap_change(of: GroupValues, confidence_level: float) -> tuple[float, float, 
     n_pairs, freedom = after.apart.size, min(before.freedom, after.freedom)
 
     def limits(deviate: float) -> tuple[float, float]:
+        if n_pairs == 1:
+            return _limits_of_two(of, deviate)
         ends = [np.subtract(gap.limits(deviate), gap.size) for gap in (after, before)]
         first, second = np.abs([ends[0], ends[1][::-1]])
         below, above = reach_of_difference(first, second, correlation)
@@ -549,6 +551,30 @@ def gap_change(of: GroupValues, confidence_level: float) -> tuple[float, float, 
     inside = -2.0 * float(stdtr(freedom, -max(excludes, 0.0)))
     pvalue = -float(np.expm1(n_pairs * np.log1p(inside))) if inside > -1.0 else 1.0
     return change, low, high, pvalue
+
+
+def _limits_of_two(of: GroupValues, deviate: float) -> tuple[float, float]:
+    """Return limits of the change of the gap between two groups.
+
+    The gaps are absolute values of two differences, each of which may have either sign if 0 is
+    within its limits. The change of the gap is at most that of the difference.
+    """
+    (first, second), covariance = of.values[:, 0] - of.values[:, 1], float(of.covariance.sum())
+    variance = of.variance.sum(axis=1)
+
+    def change(sign: int) -> tuple[float, float]:
+        reach = deviate * np.sqrt(max(variance.sum() - 2.0 * sign * covariance, 0.0))
+        return float(second - sign * first - reach), float(second - sign * first + reach)
+
+    reach = deviate * np.sqrt(variance)
+    signs = [
+        (1, -1) if abs(apart) <= near else (int(np.sign(apart)),)
+        for apart, near in zip((first, second), reach.tolist(), strict=True)
+    ]
+    # The gap is a difference with its sign, so that the change has the product of both signs.
+    ends = [sorted(b * end for end in change(a * b)) for a, b in itertools.product(*signs)]
+    most = max(map(abs, change(1)))
+    return max(min(low for low, _ in ends), -most), min(max(high for _, high in ends), most)
 
 
 class _Gap(NamedTuple):
@@ -598,7 +624,7 @@ def _correlation(of: GroupValues, before: _Gap, after: _Gap) -> float:
         product *= float(of.variance[model, [gap.highest, gap.lowest]].sum())
     ends = (after.highest, before.highest), (after.lowest, before.lowest)
     for one, other in ends:
-        if one == other and (of.values.shape[1] == 2 or _is_clear(of, one)):
+        if one == other and _is_clear(of, one):
             covariance += float(of.covariance[one])
     for (one, _), (_, other) in (ends, ends[::-1]):
         # If the lowest and the highest group exchange their places, the correlation is negative.

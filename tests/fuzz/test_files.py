@@ -120,13 +120,14 @@ def read_text(name, content, encoding):
         text = content.decode("utf-8-sig" if encoding == "utf-8" else encoding)
     except (OSError, EOFError, ValueError, gzip.zlib.error):
         return None
-    usual = "\t" if name.endswith(".tsv") else ","
+    usual, tables = "\t" if name.endswith(".tsv") else ",", []
     for separator in (usual, ",", ";", "\t"):
         rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
         rows = [row for row in rows if any(cell.strip() for cell in row) or len(row) > 1]
         if rows and len(rows[0]) > 1:
-            return rows
-    return None
+            tables.append(rows)
+    # The separator gives the needed columns, if one does.
+    return next((rows for rows in tables if set("ysg") <= set(rows[0])), next(iter(tables), None))
 
 
 def expected_of(rows):
