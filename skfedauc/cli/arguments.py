@@ -473,6 +473,4 @@ def _check_models(arguments: Arguments) -> None:
             need = "--score is passed twice; pass it once, or use compare for two models"
         raise CommandError(f"{need}; got {listed(scores)}")
     if decisions and len(decisions) != n_models:
-        need = "--decisions must be passed for each model, in the order of --score"
-        need = need if n_models > 1 else "--decisions is passed twice; pass it once"
-        raise CommandError(f"{need}; got {listed(decisions)}")
+        raise CommandError(f"--decisions must be passed once per --score; got {listed(decisions)}")

@@ -147,12 +147,10 @@ def results(
         parts = list(audit.within(options.within).values())
         audit = joined(audit, parts)
     headlines = [f"{options.file_name}: {words_of(audit.report.counts)}"]
-    headlines += [
-        f"By {sample.column}: does each row have a group of its own? The labels in --group "
-        f"{shortened(sample.names[0])} should repeat"
-        for sample in audit.samples.values()
-        if sample.pairs.n_undefined == sample.pairs.n_groups
-    ]
+    for of in audit.samples.values():
+        if of.pairs.n_undefined == of.pairs.n_groups:
+            own = "does each row have a group of its own? The labels in --group"
+            headlines.append(f"By {of.column}: {own} {shortened(of.names[0])} should repeat")
 
     def document() -> dict[str, Any]:
         within = {"column": options.within, "n_dropped": counts.n_missing}

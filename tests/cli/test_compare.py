@@ -125,7 +125,7 @@ def test_the_exit_code_follows_the_second_model(rows, tmp_path, capsys):
         (COMPARE[:4], "compare needs two different --score columns"),
         ([*COMPARE[:4], "--score", "old"], "needs two different --score columns"),
         ([*COMPARE, "--score", "w"], "got 'old', 'new', 'w'"),
-        ([*COMPARE, "--decisions", "d_old"], "--decisions must be passed for each model"),
+        ([*COMPARE, "--decisions", "d_old"], "--decisions must be passed once per --score"),
         (
             [*COMPARE, *[f"--decisions=d_{model}" for model in ("old", "new")], "--missing=drop",
              "--threshold=0.5"],
