@@ -120,11 +120,8 @@ class Design(NamedTuple):
     def reach(self, aucs: Floats, n_rows: float, deviate: float, end: float) -> Floats:
         """Return AUCs' distances from their lower (end 0) or upper (end 1) limits."""
         m, n = n_rows * self.prevalence, n_rows * (1.0 - self.prevalence)
-        once = 1.0 / (m * n)
-        fixed = (np.full(aucs.size, x) for x in (min(m, n), once, once * ((m + n) / 2.0 - 1.0)))
-        return np.abs(
-            AUCSpread(aucs, self._variance(aucs, n_rows), *fixed).limit(end, deviate) - aucs
-        )
+        spread = AUCSpread.of_rows(aucs, self._variance(aucs, n_rows), m, n)
+        return np.abs(spread.limit(end, deviate) - aucs)
 
 
 def interval_width(design: Design, auc: float, width: float, n_rows: float) -> float:

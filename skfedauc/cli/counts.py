@@ -186,8 +186,7 @@ def _write_private(counts: ScoreCounts, rule: Disclosure | None, arguments: Argu
 def merge(arguments: Arguments) -> Iterator[list[str]]:
     """Yield the lines to print, and write the sum at the end."""
     rule = _rule_of(arguments)
-    lines: list[str] = []
-    valid: dict[str, str] = {}
+    lines, twice, valid = list[str](), list[str](), dict[str, str]()
     for path in arguments.files:
         try:
             lines.append(_line(path, read_counts(path)))
@@ -196,8 +195,7 @@ def merge(arguments: Arguments) -> Iterator[list[str]]:
                 raise
             print_message("warning", f"{error}; it is left out")
         else:
-            if valid.pop(path, None) is not None:
-                lines.append(f"{path}: not added: another file repeats or replaces it")
+            twice += [path] if valid.pop(path, None) else []
             valid[path] = path
     with refusals():
         try:
@@ -212,7 +210,9 @@ def merge(arguments: Arguments) -> Iterator[list[str]]:
             if error.reason not in _REMEDIES:
                 raise
             raise CommandError(f"{in_words(error.fact)}; {_REMEDIES[error.reason]}") from None
-    lines += [f"{path}: not added: another file repeats or replaces it" for path in repeated]
+    lines += [
+        f"{path}: not added: another file repeats or replaces it" for path in [*twice, *repeated]
+    ]
     warn_of_spellings(whole)
     yield [*lines, _line("sum", whole)]
     _save(whole, arguments.output)

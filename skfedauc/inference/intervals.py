@@ -108,6 +108,13 @@ class AUCSpread(NamedTuple):
         alike = of.alike if of.auc.size > _BLOCK else None
         return cls(of.auc, of.bounded, of.n_pairs, of.once, of.often, of.interval_freedom, alike)
 
+    @classmethod
+    def of_rows(cls, auc: Floats, variance: Floats, m: Any, n: Any) -> AUCSpread:
+        """Return AUCs of m positives and n negatives, as numbers or arrays."""
+        once = ratio(1.0, np.asarray(m * n), 0.0)
+        often = once * np.maximum((m + n) / 2.0 - 1.0, 0.0)
+        return cls(auc, variance, np.minimum(m, n), once, often)
+
     def take(self, which: NDArray[Any] | slice) -> AUCSpread:
         """Return the elements of the selected AUCs."""
         alike = None if self.alike is None else self.alike[which]

@@ -143,9 +143,7 @@ def limits_of(
     if isinstance(measure, PartialAUC):
         # The area is about an AUC over the negatives within the rates, with Newcombe's limits.
         m, n = oriented.positives.effective, n_scarce
-        once = ratio(1.0, m * n, 0.0)
-        often = once * np.maximum((m + n) / 2.0 - 1.0, 0.0)
-        spread = AUCSpread(index, once, np.minimum(m, n), once, often)
+        spread = AUCSpread.of_rows(index, ratio(1.0, m * n, 0.0), m, n)
         ends = spread.limits(normal_quantile(tail))
         low, high = np.fmin(low, ends[0]), np.fmax(high, ends[1])
         low = np.minimum(low, partial_area_guard(oriented, rate, index, tail))

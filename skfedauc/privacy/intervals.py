@@ -151,14 +151,8 @@ class NoisyPairs:
 
     def reach(self, end: int, deviate: float) -> Floats:
         """Return the distance from each AUC to the limit towards `end`, 0 or 1; can be infinite."""
-        auc, once = np.clip(self.auc, 0.0, 1.0), 1.0 / (self.positives * self.negatives)
-        spread = AUCSpread(
-            auc,
-            self.sampling,
-            np.minimum(self.positives, self.negatives),
-            once,
-            once * np.maximum((self.positives + self.negatives) / 2.0 - 1.0, 0.0),
-        )
+        auc = np.clip(self.auc, 0.0, 1.0)
+        spread = AUCSpread.of_rows(auc, self.sampling, self.positives, self.negatives)
         of_sampling = np.abs(spread.limit(end, deviate) - auc)
         # Fieller's limits: (1 - sums) A^2 - 2 (auc - products) A + (auc^2 - squares) = 0
         squares, products, sums = (deviate**2 * part for part in self._noise)
