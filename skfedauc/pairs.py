@@ -292,8 +292,9 @@ class GroupPairs:
             # From 2**32 rows on, 64 bits may not hold the sums.
             n_rows = int(part.n_negatives.sum() + part.n_positives.sum())
             exact = view_of(part).is_weighted or n_rows < 1 << 32
-            of_all = view_of(part).sums_among_all.u2[1]
-            if not exact:
+            if exact:
+                of_all = view_of(part).sums_among_all.u2[1]
+            else:
                 of_all = view_of(part.regroup(None)).concordance.u2
             u2 += _exact_sum(of_all)
             pairs += found.negatives.sum().item() * found.positives.sum().item()

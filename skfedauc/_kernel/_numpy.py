@@ -78,6 +78,8 @@ def _placements(
     return values
 
 
+# Squares of weights that are not scaled may overflow, in sums that nothing uses.
+@np.errstate(over="ignore", invalid="ignore")
 def _placement_sums(cells: Tuple, n_threads: int, *, task: str) -> Tuple:
     starts, scores, *counts, weights = cells
     n_groups = starts.size - 1
