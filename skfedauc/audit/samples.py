@@ -21,10 +21,10 @@ from skfedauc.counts.moments import ClassRows
 from skfedauc.counts.score_counts import extremes_of, view_of, with_weights_over
 from skfedauc.inference.calibration import (
     ClusterCells,
-    Slopes,
     are_exact_probabilities,
     slopes,
 )
+from skfedauc.inference.intervals import Interval
 from skfedauc.inference.proportions import ClusterSums
 from skfedauc.pairs import GroupPairs
 from skfedauc.report import GroupAUC, estimates_of, group_names_of, index_of, large_groups
@@ -151,7 +151,7 @@ class Sample:
             return False
         return not are_decisions(counts)
 
-    def slopes(self) -> Slopes:
+    def slopes(self) -> Interval:
         """Return the calibration slopes of the groups with 95 % intervals."""
         cells = self.report.counts.cells
         return slopes(cells, 0.95, self.cells_of_clusters())

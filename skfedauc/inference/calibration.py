@@ -18,7 +18,7 @@ from skfedauc.counts import DisclosureError, ScoreCounts
 from skfedauc.counts.disclosure import Need, needs
 from skfedauc.counts.moments import Floats, ratio
 from skfedauc.counts.score_counts import view_of
-from skfedauc.inference.intervals import Limits
+from skfedauc.inference.intervals import Interval, Limits
 from skfedauc.inference.proportions import ClusterSums, Shares, wilson
 from skfedauc.inference.quantiles import normal_quantile, t_quantile
 
@@ -174,23 +174,15 @@ def mean_scores(
 # Slope -------------------------------------------------------------------------------------------
 
 
-class Slopes(NamedTuple):
-    """Calibration slopes with confidence limits; `note` is the reason for a NaN, else empty."""
-
-    estimate: Floats
-    low: Floats
-    high: Floats
-    note: NDArray[np.str_]
-
-
-def slopes(cells: Cells, confidence_level: float, clusters: ClusterCells | None = None) -> Slopes:
+def slopes(cells: Cells, confidence_level: float, clusters: ClusterCells | None = None) -> Interval:
     """Return each group's calibration slope, which is 1 for calibrated scores.
 
     The slope b is the maximum likelihood estimate in the model ``logit P(y = 1) = a + b
     logit(score)`` (Cox 1958), with limits of Wald. Weighted rows have White's variance (1982). With
     clusters, the variance is at least that of Liang and Zeger (1986), with k - 1 degrees of freedom
     for k clusters. The slope is NaN for groups of one class or of equal scores, with scores of
-    exactly 0 or 1, and if a threshold separates the classes (Albert and Anderson 1984).
+    exactly 0 or 1, and if a threshold separates the classes (Albert and Anderson 1984); the note
+    tells which.
     """
     note = _reasons(cells)
     estimate, error = np.full((2, note.size), np.nan)
@@ -209,7 +201,7 @@ def slopes(cells: Cells, confidence_level: float, clusters: ClusterCells | None 
         freedom = np.where(freedom > 1e-9, freedom, np.nan)
         deviate = t_quantile((1.0 - confidence_level) / 2.0, freedom)
     reach = deviate * error
-    return Slopes(estimate, estimate - reach, estimate + reach, note)
+    return Interval(estimate, estimate - reach, estimate + reach, note)
 
 
 def _slope_sums(found: ClusterCells, mean: Floats) -> ClusterSums:

@@ -46,14 +46,6 @@ _N_THRESHOLDS = 32
 # Any measure --------------------------------------------------------------------------------------
 
 
-class Limits(NamedTuple):
-    """An index's limits by group, with notes; NaN if there is no interval."""
-
-    low: Floats
-    high: Floats
-    note: NDArray[Any]
-
-
 def _oriented(measure: Measure, curves: GroupCurves) -> tuple[GroupCurves, float]:
     """Return curves and a false positive rate that define the measure as a height or an area.
 
@@ -129,14 +121,14 @@ def errors_of(measure: Measure, curves: GroupCurves, index: Floats) -> Errors:
 
 def limits_of(
     measure: Measure, curves: GroupCurves, errors: Errors, index: Floats, tail: float
-) -> Limits:
-    """Return the limits of each group's index, each with error probability `tail`."""
+) -> tuple[Floats, Floats, NDArray[Any]]:
+    """Return the limits of each group's index, each with error probability `tail`, and notes."""
     low, high = errors.limits(index, tail)
     # Degrees of freedom are infinite if the variance is an upper bound.
     is_bound = isinstance(errors, LogitErrors) and np.isinf(errors.degrees_of_freedom)
     note = notes_of(curves.negatives, curves.positives, curves.defined & is_bound)
     if isinstance(measure, AveragePrecision):
-        return Limits(low, high, note)
+        return low, high, note
     oriented, rate = _oriented(measure, curves)
     few, scarce = few_within(measure, curves, tail)
     n_scarce = rate * oriented.negatives.effective
@@ -161,7 +153,7 @@ def limits_of(
         none = curves.defined & (n_scarce < 1.0 - SAME_RATE)
         low[none] = 0.0
         note[none] = f"no lower limit: the threshold is the most extreme {scarce}"
-    return Limits(low, high, note)
+    return low, high, note
 
 
 def few_within(measure: Measure, curves: GroupCurves, tail: float) -> tuple[NDArray[np.bool_], str]:

@@ -308,21 +308,21 @@ class ClassAverages:
 
         `deviations` has those of each error, shape (n_groups, n_comparisons).
         """
-        effect = (self._effects * deviations.T[:, self._units.group]).sum(axis=0)
-        found: Floats = np.sqrt(self._units.by_group(effect**2)) + self._unknown(deviations)
+        effects, unknown = self._parts(deviations)
+        found: Floats = np.sqrt(self._units.by_group(effects**2)) + unknown
         return found
 
     def of_average(self, deviations: Floats) -> float:
         """Return the standard deviation of all errors' sum over groups and comparisons."""
         if not self._units.shares_clusters:
             return float(np.sqrt((self.of_groups(deviations) ** 2).sum()))
-        effect = (self._effects * deviations.T[:, self._units.group]).sum(axis=0)
-        known = np.sqrt((self._units.by_cluster(effect) ** 2).sum())
-        return float(known + self._unknown(deviations).sum())
+        effects, unknown = self._parts(deviations)
+        return float(np.sqrt((self._units.by_cluster(effects) ** 2).sum()) + unknown.sum())
 
-    def _unknown(self, deviations: Floats) -> Floats:
-        found: Floats = np.where(self._is_known, 0.0, deviations).sum(axis=1)
-        return found
+    def _parts(self, deviations: Floats) -> tuple[Floats, Floats]:
+        """Return the known errors' sum by unit, and the other errors' sum by group."""
+        known = (self._effects * deviations.T[:, self._units.group]).sum(axis=0)
+        return known, np.where(self._is_known, 0.0, deviations).sum(axis=1)
 
 
 def _effects(rows: Rows) -> Floats:

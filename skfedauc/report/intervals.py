@@ -17,6 +17,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skfedauc import _words
 from skfedauc._kernel import number_cells
@@ -270,9 +271,7 @@ def group_intervals(
     _check_rows_of(method, estimates)
     tail = (1.0 - confidence_level) / 2.0
 
-    def of(end: GroupEstimates) -> measures.Limits:
-        return _group_limits(end, tail, method)
-
+    of = functools.partial(_group_limits, tail=tail, method=method)
     if estimates.pairs.is_binned:
         (low, _, note_low), (_, high, note_high) = map(of, estimates.extremes)
         bounds = map(Bounds, *group_bounds(estimates))
@@ -476,15 +475,15 @@ def statistic_intervals(
 
 def _group_limits(
     estimates: GroupEstimates, tail: float, method: intervals.Method
-) -> measures.Limits:
-    """Return the limits of each group's value, each with error probability `tail`."""
+) -> tuple[Floats, Floats, NDArray[Any]]:
+    """Return the limits of each group's value, each with error probability `tail`, and notes."""
     measure = estimates.measure
     if measure.is_auc:
-        return measures.Limits(*intervals.group_limits(estimates.variances, tail, method))
+        return intervals.group_limits(estimates.variances, tail, method)
     low, high, note = measures.limits_of(
         measure, estimates.curves, estimates.errors, estimates.index, tail
     )
-    return measures.Limits(measures.value_of(measure, low), measures.value_of(measure, high), note)
+    return measures.value_of(measure, low), measures.value_of(measure, high), note
 
 
 def _on_scale(
