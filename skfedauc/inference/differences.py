@@ -401,37 +401,35 @@ class UsedGroups(NamedTuple):
         return cls(np.flatnonzero(used), Spreads.of(extremes).take(used), correlation)
 
 
-def largest_of_pairs(
-    first: tuple[Floats, Floats],
-    second: tuple[Floats, Floats],
-    sign: float,
-    correlation: Floats | None,
+def largest_difference(
+    one: Limits, other: Limits, sign: float, correlation: Floats | None
 ) -> tuple[float, tuple[int, int]]:
     """Return the largest upper (sign 1) or lower (sign -1) limit over all pairs, and its pair.
 
-    `first` and `second` are group AUCs and their distances from their limits. Above `MOST_GROUPS`
-    groups, it is the difference between the largest and the smallest limit.
+    Above `MOST_GROUPS` groups, it is the difference between the largest and the smallest limit.
     """
-    (auc, of_first), (other, of_second) = first, second
-    top, bottom = auc + sign * of_first, other - sign * of_second
-    if auc.size > MOST_GROUPS:
+    value, others = one.value, other.value
+    near, far = (one.high, other.low) if sign > 0 else (one.low, other.high)
+    of_first, of_second = sign * (near - value), sign * (others - far)
+    top, bottom = value + sign * of_first, others - sign * of_second
+    if value.size > MOST_GROUPS:
         return float(top.max() - bottom.min()), (int(top.argmax()), int(bottom.argmin()))
     largest, pair = -np.inf, (0, 0)
 
     def limits(rows: Numbers, columns: Numbers) -> Floats:
         of_pairs = None if correlation is None else correlation[np.ix_(rows, columns)]
         reach = reach_of_difference(of_first[rows, None], of_second[columns], of_pairs)
-        found: Floats = auc[rows, None] - other[columns] + sign * reach
+        found: Floats = value[rows, None] - others[columns] + sign * reach
         found[rows[:, None] == columns] = -np.inf  # Omit a group's comparison with itself.
         return found
 
-    rows = columns = np.arange(auc.size)
+    rows = columns = np.arange(value.size)
     if correlation is None and min(of_first.min(), of_second.min()) >= 0.0:
         # A reach is between the larger distance and the sum of both. Leave out groups whose limits
         # are thus all below the largest limit of one group.
         least = limits(np.array([top.argmax()]), columns).max() - 1e-12
-        rows = np.flatnonzero(top - (bottom if sign > 0 else other).min() >= least)
-        columns = np.flatnonzero((top if sign > 0 else auc).max() - bottom >= least)
+        rows = np.flatnonzero(top - (bottom if sign > 0 else others).min() >= least)
+        columns = np.flatnonzero((top if sign > 0 else value).max() - bottom >= least)
     for start in range(0, rows.size, 256):
         here = rows[start : start + 256]
         limit = limits(here, columns)
@@ -469,15 +467,6 @@ def limits_of_difference(
     lowest, highest = estimates(deviate_of_furthest_pair(alpha / 2, n_groups))
     upper, _ = largest_difference(highest, lowest, 1.0, correlation)
     return GapLimits(max(least, 0.0), min(upper, most))
-
-
-def largest_difference(
-    one: Limits, other: Limits, sign: float, correlation: Floats | None
-) -> tuple[float, tuple[int, int]]:
-    """Return the largest upper (sign 1) or lower (sign -1) limit over all pairs, and its pair."""
-    near, far = (one.high, other.low) if sign > 0 else (one.low, other.high)
-    first, second = sign * (near - one.value), sign * (other.value - far)
-    return largest_of_pairs((one.value, first), (other.value, second), sign, correlation)
 
 
 def difference_interval(extremes: Extremes, confidence_level: float, method: Method) -> Interval:
