@@ -272,6 +272,7 @@ def test_folds_of_one_class(data):
     cases = cases_of(plain_loop(MODEL, X, y, splits), y, site)
     result = cross_validate_group_auc(MODEL, X, y, groups=site, cv=splits, undefined="ignore")
     assert result.by_fold.loc[0].isna().all()
+    assert set(result.confidence_intervals()["note"]) == {"undefined in fold 0"}
     assert result.within_folds.pooled == pytest.approx(result.folds[1].pooled, abs=1e-12)
     check_fold_effect(result.fold_effect, cases)
 

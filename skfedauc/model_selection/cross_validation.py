@@ -129,8 +129,8 @@ class GroupAUCCrossValidation:
         Returns
         -------
         pandas.DataFrame
-            Table by statistic with `value` (the mean of `by_fold`), `ci_low`, `ci_high` and
-            `method`. Statistics that are undefined in a fold are NaN.
+            Table by statistic with `value` (the mean of `by_fold`), `ci_low`, `ci_high`, `method`
+            and `note`. Statistics that are undefined in a fold are NaN, and `note` has the folds.
 
         Raises
         ------
@@ -160,12 +160,15 @@ class GroupAUCCrossValidation:
         folds = [estimates_of(fold).quiet() for fold in self.folds]
         rows = {}
         for name in ("pooled", *AVERAGES):
-            value = float(self.by_fold[name].to_numpy().mean())
-            found = intervals.Interval(value, np.nan, np.nan)
-            if not np.isnan(value):
-                found = _interval_of_mean(folds, name, confidence_level, way)
-            rows[name] = (value, found.low, found.high, way)
-        columns = ["value", "ci_low", "ci_high", "method"]
+            values = self.by_fold[name]
+            undefined = values.index[values.isna()].tolist()
+            if undefined:
+                note = f"undefined in fold {_words.listed(undefined)}"
+                rows[name] = (np.nan, np.nan, np.nan, way, note)
+                continue
+            found = _interval_of_mean(folds, name, confidence_level, way)
+            rows[name] = (float(values.to_numpy().mean()), found.low, found.high, way, found.note)
+        columns = ["value", "ci_low", "ci_high", "method", "note"]
         table = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
         return table.rename_axis("statistic")
 
