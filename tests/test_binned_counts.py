@@ -180,15 +180,12 @@ def test_other_levels_and_bins_are_not_merged():
     one, other, finer = (exact.reduced(Bins.at(e)) for e in ([0.5], [0.4], [0.5, 0.75]))
     ranges = ScoreCounts.from_counts(**other.to_counts())
     for parts, message in (
-        ([one, exact], r"part 0 is Bins.at([0.5]), and part 1 is exact. ScoreCounts.merge(parts, "),
+        ([one, exact], "part 0 is Bins.at([0.5]), and part 1 is exact. Pass disclosure= to"),
         ([exact, exact, one], "part 0 is exact, and part 2 is Bins.at([0.5]). "),
-        ([exact, one], "merge(parts, disclosure=Bins.at([0.5])) reduces all of them first."),
-        ([one, other], "Neither has bins that are unions of the other's: count one of them again"),
-        ([one, finer], "disclosure=Bins.at([0.5])) reduces"),
-        (
-            [ranges, exact],
-            "part 0 is ranges of scores, and part 1 is exact. Pass Bins, such as those of",
-        ),
+        ([exact, one], "Pass disclosure= to ScoreCounts.merge, which reduces all parts first, to "),
+        ([one, other], "to Bins that are unions of the bins of all parts, or to 'summary'."),
+        ([one, finer], "part 0 is Bins.at([0.5]), and part 1 is Bins.at([0.5, 0.75]). Pass"),
+        ([ranges, exact], "part 0 is ranges of scores, and part 1 is exact. Pass disclosure= to"),
         ([one, ranges, exact], "part 0 is Bins.at([0.5]), and part 2 is exact. "),
     ):
         with pytest.raises(MergeError, match=re.escape(message)) as error:

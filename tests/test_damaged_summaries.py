@@ -171,8 +171,8 @@ def test_damaged_pickles_are_refused():
         summary = view_of(counts).summary
         u2 = summary.u2
         for wrong in (
-            summary._replace(n_negatives=summary.n_negatives[::-1]),
-            summary._replace(n_negatives=summary.n_negatives.astype(">i8").byteswap()),
+            summary._replace(negatives=summary.negatives[::-1]),
+            summary._replace(negatives=summary.negatives.astype(">i8").byteswap()),
             summary._replace(u2=u2 + u2.dtype.type(1)),
             summary._replace(moments=()),
             summary._replace(u2=None),

@@ -163,7 +163,7 @@ def test_copies_are_equal(counts):
     assert summary != counts
     assert counts != summary
     assert summary.reduced("summary") is summary
-    assert not any(array.flags.writeable for array in view_of(summary).summary.arrays)
+    assert not any(array.flags.writeable for array in view_of(summary).arrays)
 
 
 def test_exact_counts_of_pairs_above_64_bits():
@@ -385,5 +385,5 @@ def test_parts_of_all_levels_merge_to_a_summary(tmp_path):
     exact_groups = [*exact.groups, *summary.groups]
     assert (bounds.loc[exact_groups, "value"].dropna() == auc[exact_groups].dropna()).all()
     assert (bounds.loc[exact_groups, "low"].dropna() == auc[exact_groups].dropna()).all()
-    with pytest.raises(ValueError, match=r"disclosure='summary'\) reduces all of them first"):
+    with pytest.raises(ValueError, match=r"Pass disclosure= to ScoreCounts.merge"):
         ScoreCounts.merge([exact, summary])

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc import _input
-from skfedauc._kernel import Cells, merge_cells, number_cells
+from skfedauc._kernel import merge_cells, number_cells
 from skfedauc._words import counted, enumerated, listed, shortened, shortened_label
 from skfedauc.counts.disclosure import Disclosure, DisclosureError, level_in_words, merged_rules
-from skfedauc.counts.moments import merged_summaries, unit_weights
-from skfedauc.counts.reducing import at_level, common_level, regrouped, with_groups
+from skfedauc.counts.moments import merged_summaries, weights_of
+from skfedauc.counts.reducing import at_level, regrouped, with_groups
 from skfedauc.counts.state import Source, State, check_n_rows, check_weight_sums, hull, in_order
 
 # A round of files ends once its parts have this number of cells, and as many as the merged counts.
@@ -83,7 +83,7 @@ def sum_of(parts: Sequence[State]) -> State:
         return State(merged_summaries(summaries, numbers, n_groups), **facts)
     cells = [part.cells for part in parts]
     if any(of.weights is not None for of in cells):
-        cells = [of._replace(weights=_weights_of(of)) for of in cells]
+        cells = [of._replace(weights=weights_of(of)) for of in cells]
     merged = merge_cells(cells, numbers, n_groups)
     ranges = [part.ranges for part in parts if part.ranges is not None]
     if ranges:
@@ -93,29 +93,18 @@ def sum_of(parts: Sequence[State]) -> State:
     return State(merged, **facts)
 
 
-def _weights_of(cells: Cells) -> NDArray[np.float64]:
-    """Return sums of weights and squared weights by class; unweighted rows have weight 1."""
-    if cells.weights is not None:
-        return cells.weights
-    return unit_weights(cells.negatives, cells.positives)
-
-
 # Which parts to add ---------------------------------------------------------------------------
 
 
 class Part:
-    """A merge's part: counts in memory, or a file whose counts are read when they are needed."""
+    """A merge's part: counts in memory, or a file whose `counts` are read when they are needed."""
 
     def __init__(
-        self,
-        name: str,
-        state: State | None,
-        load: Callable[[], State] | None = None,
-        sources: tuple[Source, ...] = (),
+        self, name: str, counts: State | Callable[[], State], sources: tuple[Source, ...] = ()
     ) -> None:
-        self.name, self._state, self._load = name, state, load
-        self.is_in_memory = state is not None
-        self.sources = sources if state is None else state.sources
+        self.name, self._counts = name, counts
+        self.is_in_memory = isinstance(counts, State)
+        self.sources = counts.sources if isinstance(counts, State) else sources
         self.keys = {source.key for source in self.sources}
         self.identifiers = {source.identifier for source in self.sources}
 
@@ -126,10 +115,7 @@ class Part:
 
     def state(self) -> State:
         """Return the counts; a ValueError if the file changed since its sources were read."""
-        if self._state is not None:
-            return self._state
-        assert self._load is not None
-        state = self._load()
+        state = self._counts if isinstance(self._counts, State) else self._counts()
         if state.sources != self.sources:
             raise ValueError(f"{self.name} has changed while it was read.")
         return state
@@ -276,14 +262,18 @@ def _by_period(state: State, name: str) -> State:
             "period",
         )
     (period,) = periods
+
+    def with_period(label: Any) -> Any:
+        if label is None:
+            return period
+        return (*label, period) if isinstance(label, tuple) else (label, period)
+
+    names: tuple[str, ...] = ()
+    if state.labels is not None:
+        names = _input.column_names(state.labels.tolist(), state.group_names)
     orders = (*state.orders, ()) if state.orders else ()
-    if state.labels is None:
-        state = regrouped(state, {None: period})
-        return state._replace(group_names=("period",))
-    groups = state.labels.tolist()
-    names = _input.column_names(groups, state.group_names)
-    to = {of: (*of, period) if isinstance(of, tuple) else (of, period) for of in groups}
-    return regrouped(state, to)._replace(group_names=(*names, "period"), orders=orders)
+    state = regrouped(state, with_period)
+    return state._replace(group_names=(*names, "period"), orders=orders)
 
 
 def _warn_of_alike(sent: Sequence[tuple[str, bytes, bool]]) -> None:
@@ -350,28 +340,18 @@ class Agreement:
         if rule.level == "summary":
             self._check_groups_of_summary(name, state)
         level = rule.bins if rule.level == "bins" else rule.level
-        if level in self._by_level:
-            return
-        self._by_level[level] = name, rule
+        self._by_level.setdefault(level, (name, rule))
         levels = dict(self._by_level)
         if not levels.keys() & {"exact", "summary"}:
             levels.pop(None, None)
-        if len(levels) < 2:
-            return
-        (first, one), *_, (second, other) = levels.values()
-        common = common_level(one, other)
-        if common is not None:
-            passed = repr(common.bins if common.level == "bins" else common.level)
-            mend = f"ScoreCounts.merge(parts, disclosure={passed}) reduces all of them first."
-        elif None in levels:
-            mend = "Pass Bins, such as those of the ranges, as disclosure= to ScoreCounts.merge."
-        else:
-            mend = "Neither has bins that are unions of the other's: count one of them again."
-        raise MergeDisclosureError(
-            f"{first} is {level_in_words(one)}, and {second} is {level_in_words(other)}",
-            mend,
-            "disclosure",
-        )
+        if len(levels) > 1:
+            (first, one), *_, (second, other) = levels.values()
+            raise MergeDisclosureError(
+                f"{first} is {level_in_words(one)}, and {second} is {level_in_words(other)}",
+                "Pass disclosure= to ScoreCounts.merge, which reduces all parts first, to Bins "
+                "that are unions of the bins of all parts, or to 'summary'.",
+                "disclosure",
+            )
 
     def _check_groups_of_summary(self, name: str, state: State) -> None:
         labels = [None] if state.labels is None else state.labels.tolist()
@@ -388,23 +368,22 @@ class Agreement:
             )
 
     def _check_classes(self, name: str, state: State) -> None:
-        if state.classes == self._classes:
-            return
         seen, positive = state.classes
+        for label in (*seen, positive):
+            if label is not None:
+                self._by_label.setdefault(label, name)
         if positive is not None:
             self._by_positive.setdefault(positive, name)
-        for label in (*seen, *(() if positive is None else (positive,))):
-            self._by_label.setdefault(label, name)
         try:
             self._classes = _input.Classes.merged([self._classes, state.classes])
         except ValueError as error:
-            is_of_positive = len(self._by_positive) > 1
-            found = self._by_positive if is_of_positive else self._by_label
+            noun, reason, found = "class labels", "labels", self._by_label
+            if len(self._by_positive) > 1:
+                noun, reason, found = "positive labels", "pos_label", self._by_positive
             holders = [f"{shortened(label)} in {part}" for label, part in [*found.items()][:4]]
-            noun = "positive labels" if is_of_positive else "class labels"
             raise MergeError(
                 f"the {self._parts} have {len(found)} {noun}, {enumerated(holders)}",
-                reason="pos_label" if is_of_positive else "labels",
+                reason=reason,
                 message=f"{name}: with the {self._parts} before, {error}",
             ) from error
 
@@ -534,8 +513,6 @@ def _without_cells(whole: State, part: State) -> State:
     strange = MergeError(
         "the part has rows that the counts do not have, so it was never merged into them."
     )
-    if theirs.scores.size > ours.scores.size:
-        raise strange
     codes = np.r_[ours.groups, _places(whole, part)[theirs.groups]]
     numbers, starts = number_cells(np.r_[ours.scores, theirs.scores], codes, whole.n_groups)
     if starts[-1] > ours.scores.size:
@@ -549,7 +526,7 @@ def _without_cells(whole: State, part: State) -> State:
     weights = None
     if ours.weights is not None:
         weights = ours.weights.copy()
-        weights[:, place] -= _weights_of(theirs)
+        weights[:, place] -= weights_of(theirs)
         weights[np.stack(left * 2) == 0] = 0.0
         not_exact = MergeError(
             "the weights of the part are too large to be taken out without rounding, or are not "

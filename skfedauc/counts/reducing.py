@@ -20,7 +20,7 @@ from skfedauc.counts.disclosure import (
     level_in_words,
     needs,
 )
-from skfedauc.counts.moments import Summary, defined_moments
+from skfedauc.counts.moments import Summary
 from skfedauc.counts.state import MOST_ROWS, Ranges, State, changed
 
 Floats = NDArray[np.float64]
@@ -107,26 +107,11 @@ def _summarized(state: State) -> State:
         of_rows = (negatives.weight, positives.weight, negatives.squares, positives.squares)
         weights = np.stack(of_rows)
     u2 = np.stack([one.concordance.u2 for one in counted])
-    moments = np.stack([defined_moments(one.concordance, one.own_moments) for one in counted])
-    summary = Summary(negatives.n, positives.n, weights, u2, moments).over(-exponent)
-    state = state._replace(content=summary, ranges=None)
+    has_pairs = (negatives.n > 0) & (positives.n > 0)
+    moments = np.stack([np.where(has_pairs, one.own_moments, 0.0) for one in counted])
+    summary = Summary(negatives.n, positives.n, weights, u2, moments)
+    state = state._replace(content=summary, ranges=None).over(-exponent)
     return state.with_disclosure(level="summary", bins=None)
-
-
-def common_level(one: Disclosure, other: Disclosure) -> Disclosure | None:
-    """Return the highest level to which counts with either level can be reduced.
-
-    None without such a level, or if it depends on the counts' ranges.
-    """
-    if "summary" in (one.level, other.level):
-        return Disclosure("summary")
-    bins = [rule.bins for rule in (one, other) if rule.bins is not None]
-    if not bins:
-        return None
-    first, second = bins[0], bins[-1]
-    if first.refines(second):
-        return Disclosure("bins", second)
-    return Disclosure("bins", first) if second.refines(first) else None
 
 
 def within(state: State, max_cells: int) -> State:

@@ -219,30 +219,23 @@ class State(_Facts):
 
     @property
     def arrays(self) -> list[NDArray[Any]]:
-        """Arrays of the counts, without the labels."""
-        if isinstance(self.content, Summary):
-            return self.content.arrays
-        return [array for array in (*self.content, self.ranges) if array is not None]
+        """Arrays of the counts, and the labels."""
+        return [array for array in (*self.content, self.ranges, self.labels) if array is not None]
 
     @property
     def n_groups(self) -> int:
         """Group count; 1 for rows without groups, and 0 without rows."""
-        content = self.content
-        return content.n_groups if isinstance(content, Summary) else content.starts.size - 1
+        return self.content.starts.size - 1
 
     @property
     def n_cells(self) -> int:
         """Number of cells, or of groups in a summary."""
-        content = self.content
-        return content.n_groups if isinstance(content, Summary) else content.scores.size
+        return self.content.negatives.size
 
     @property
     def n_rows(self) -> tuple[int, int]:
         """Numbers of negatives and positives."""
-        content = self.content
-        if isinstance(content, Summary):
-            return int(content.n_negatives.sum()), int(content.n_positives.sum())
-        return total(content.negatives), total(content.positives)
+        return total(self.content.negatives), total(self.content.positives)
 
     @property
     def is_weighted(self) -> bool:
@@ -270,9 +263,7 @@ class State(_Facts):
     @functools.cached_property
     def rows_by_class(self) -> tuple[ClassRows, ClassRows]:
         """Numbers, weights and squared weights of the negatives and the positives by group."""
-        if self.summary is not None:
-            return self.summary.rows_by_class
-        return rows_by_class(self.cells, self.concordance)
+        return rows_by_class(self.content, self.concordance)
 
     @functools.cached_property
     def own_moments(self) -> OwnMoments:
@@ -311,11 +302,15 @@ class State(_Facts):
         content = self.content
         if exponent == 0 or content.weights is None:
             return self
-        if isinstance(content, Summary):
-            return self._replace(content=content.over(exponent))
-        powers = exponent * np.array([[1], [1], [2], [2]])
-        cells = content._replace(weights=np.ldexp(content.weights, -powers))
-        return self._replace(content=cells)
+        powers = -exponent * np.array([[1], [1], [2], [2]])
+        weights = np.ldexp(content.weights, powers)
+        if not isinstance(content, Summary):
+            return self._replace(content=content._replace(weights=weights))
+        # The first four moments are sums of squared weights. The last two are sums of products of
+        # two squared weights.
+        powers = -exponent * np.array([[2], [2], [2], [2], [4], [4]])
+        u2, moments = np.ldexp(content.u2, -2 * exponent), np.ldexp(content.moments, powers)
+        return self._replace(content=content._replace(weights=weights, u2=u2, moments=moments))
 
     @property
     def extremes(self) -> tuple[State, State]:
@@ -325,14 +320,16 @@ class State(_Facts):
         """
         content = self.content
         if isinstance(content, Summary):
-            low, high = content.extremes
-            return self._replace(content=low), self._replace(content=high)
+            lowest, highest = content.extremes
+            return self._replace(content=lowest), self._replace(content=highest)
         if self.ranges is None:
             return self, self
-        exact = self._replace(ranges=None).with_disclosure(level="exact", bins=None)
         low, high = self.ranges
-        lowest, highest = _split(content, high, low), _split(content, low, high)
-        return exact._replace(content=lowest), exact._replace(content=highest)
+        exact = self._replace(ranges=None).with_disclosure(level="exact", bins=None)
+        return (
+            exact._replace(content=_split(content, high, low)),
+            exact._replace(content=_split(content, low, high)),
+        )
 
     def digest(self) -> bytes:
         """Return a digest of the counts and labels, to compare counts that are at hand.
@@ -340,7 +337,7 @@ class State(_Facts):
         Never write it to a file: whoever knows all rows but a few could find these by trying.
         """
         sha256 = hashlib.sha256(self.disclosure.level.encode())
-        for array in self.arrays if self.labels is None else [*self.arrays, self.labels]:
+        for array in self.arrays:
             if array.dtype.kind == "O":  # labels, and integers of more than 64 bits
                 text = "\0".join(map(_text_of_label, array.ravel().tolist()))
                 sha256.update(text.encode("utf-8", "surrogatepass"))
@@ -350,7 +347,7 @@ class State(_Facts):
 
     def checksum(self) -> bytes:
         """Return a checksum of everything that files keep, for pickles."""
-        kinds = [(array.dtype.str, array.shape) for array in self.arrays]
+        kinds = [(of.dtype.str, of.shape) for of in self._replace(labels=None).arrays]
         return hashlib.sha256(self.digest() + repr((kinds, self[3:-2])).encode()).digest()
 
 
