@@ -247,7 +247,7 @@ def test_merging_ranges_of_no_rule_at_a_lower_level(how, tmp_path):
         assert np.array_equal(to.ranges_of(to.numbers_of(high))[1], high)
         low, high = GroupAUC(merged).bounds().loc["pooled", ["low", "high"]]
         assert 0 < low < exact < high < 1
-    with pytest.raises(ValueError, match="is not within one of its bins"):
+    with pytest.raises(ValueError, match="a range of theirs is not within one of its bins"):
         ranges.reduced(coarse)
     with pytest.raises(MergeError, match="would disclose more than these counts hold"):
         ScoreCounts.merge([first, ranges], disclosure="exact")

@@ -21,7 +21,7 @@ from skfedauc.counts.disclosure import (
     needs,
 )
 from skfedauc.counts.moments import Summary
-from skfedauc.counts.state import MOST_ROWS, Ranges, State, changed
+from skfedauc.counts.state import MOST_ROWS, Ranges, State, by_class, changed
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -68,27 +68,21 @@ def at_level(state: State, rule: Disclosure, *, widen: bool = False) -> State:
 
 
 def _binned(state: State, to: Bins, *, widen: bool) -> State:
-    cells, bins = state.cells, state.disclosure.bins
-    if state.ranges is None:
-        low = high = to.numbers_of(cells.scores)
-    elif bins is not None and not bins.refines(to):
-        raise DisclosureError(
-            f"counts with {bins!r} cannot be reduced to {to!r}, whose bins are no unions of "
-            "theirs. Count the rows again, or pass bins that contain theirs."
-        )
-    else:
-        low, high = (to.numbers_of(ends) for ends in state.ranges)
-        if not widen and (low != high).any():
-            first, last = state.ranges[:, np.argmax(low != high)]
-            raise DisclosureError(
-                f"the counts cannot be reduced to {to!r}: the range from {first:.17g} to "
-                f"{last:.17g} is not within one of its bins. Count the rows again."
-            )
-    is_of_rule = bool((low == high).all())
-    scores, ranges = _united_bins(to, low, high)
-    codes = None if state.labels is None else cells.groups
-    state = changed(state, cells._replace(scores=scores), codes, ranges=ranges)
-    return state.with_disclosure(level="bins", bins=to if is_of_rule else None)
+    cells, held = state.cells, state.disclosure
+    if held.bins is None or held.bins.refines(to):
+        ends = [cells.scores] if state.ranges is None else state.ranges
+        numbers = [to.numbers_of(of_cells) for of_cells in ends]
+        low, high = numbers[0], numbers[-1]
+        is_of_rule = bool((low == high).all())
+        if is_of_rule or widen:
+            scores, ranges = _united_bins(to, low, high)
+            codes = None if state.labels is None else cells.groups
+            state = changed(state, cells._replace(scores=scores), codes, ranges=ranges)
+            return state.with_disclosure(level="bins", bins=to if is_of_rule else None)
+    raise DisclosureError(
+        f"counts with {level_in_words(held)} cannot be reduced to {to!r}: a range of theirs is not "
+        "within one of its bins. Count the rows again, or pass bins that contain theirs."
+    )
 
 
 def _summarized(state: State) -> State:
@@ -136,28 +130,21 @@ def within(state: State, max_cells: int) -> State:
 # Small groups --------------------------------------------------------------------------------
 
 
-def is_small(numbers: Sequence[NDArray[np.int64] | int], least: int) -> NDArray[np.bool_]:
-    """Return whether each group has a class with more than 0 and fewer than `least` rows."""
-    rows = np.asarray(numbers)
-    return np.asarray(((rows > 0) & (rows < least)).any(axis=0))
-
-
 def _without_small(state: State, least: int, tell: str) -> State:
-    small = is_small(state.concordance[:2], least)
+    negatives, positives = rows = np.asarray(state.concordance[:2])
+    small = ((rows > 0) & (rows < least)).any(axis=0)
     labels = [] if state.labels is None else state.labels[small].tolist()
-    negatives, positives = (n[small] for n in state.concordance[:2])
-    found = withheld_of(negatives, positives, labels, least, tell)
-    n_missing = state.n_missing
+    found = withheld_of(negatives[small], positives[small], labels, least, tell)
+    n_missing, held = state.n_missing, state.disclosure
     if 0 < n_missing < least:
         n_missing, found = 0, found._replace(is_n_missing_low=True)
-    held = state.disclosure
-    # The mark must not depend on the rows: it is there even if nothing is small.
-    mark = min(least, held.min_count or least)
-    withheld = Withheld.merged([held.withheld, found])
     if small.any():
         state = with_groups(state, np.flatnonzero(~small))
-    state = state._replace(n_missing=n_missing)
-    return state.with_disclosure(withheld=withheld, min_count=mark)
+    # The mark must not depend on the rows: it is there even if nothing is small.
+    return state._replace(n_missing=n_missing).with_disclosure(
+        withheld=Withheld.merged([held.withheld, found]),
+        min_count=min(least, held.min_count or least),
+    )
 
 
 def withheld_of(
@@ -175,14 +162,14 @@ def withheld_of(
     n_groups = n_negatives.size
     if n_groups == 0:
         return Withheld()
-    known = tuple(labels) if tell == "labels" else None
     if tell == "number":
-        return Withheld(n_groups, None, None, known, most_negatives=None, most_positives=None)
+        return Withheld(n_groups, None, None, None, most_negatives=None, most_positives=None)
     enough = n_groups * least
     totals = [int(n.sum()) for n in (n_negatives, n_positives)]
     negatives, positives = (total if total >= enough else None for total in totals)
     limit = enough - 1 if enough <= MOST_ROWS else None
     most = [limit if total is None else total for total in (negatives, positives)]
+    known = tuple(labels) if tell == "labels" else None
     return Withheld(n_groups, negatives, positives, known, False, *most)
 
 
@@ -220,26 +207,16 @@ def regrouped(state: State, to: Mapping[Any, Any] | Callable[[Any], Any] | None)
         return changed(state, state.cells, None, labels=None)
     old = [None] if state.labels is None else state.labels.tolist()
     numbers, labels = _input.map_labels(old, to, "regroup")
-    if isinstance(state.content, Summary):
-        order = _order_of_renamed(state, numbers, old) if state.n_groups else numbers[:0]
-        taken = state.content.take(order)
-        return state._replace(content=taken, labels=labels[: state.n_groups])
-    codes = numbers[state.content.groups]
-    if codes.size == 0:
+    if not state.n_groups:
         return state._replace(labels=labels[:0])
-    return changed(state, state.content, codes, labels=labels)
-
-
-def _order_of_renamed(
-    state: State, numbers: NDArray[np.intp], old: Sequence[Any]
-) -> NDArray[np.intp]:
-    """Return a summary's old group numbers by new group; its groups cannot be combined."""
+    if not isinstance(state.content, Summary):
+        return changed(state, state.content, numbers[state.content.groups], labels=labels)
     order = np.argsort(numbers, kind="stable")
     equal = np.flatnonzero(np.diff(numbers[order]) == 0)
     if equal.size:
         first, second = (_words.shortened_label(old[order[equal[0] + i]]) for i in (0, 1))
         needs(state.disclosure, Need.SCORES, f"combining the groups {first} and {second}")
-    return order
+    return state._replace(content=state.content.take(order), labels=labels)
 
 
 def with_scores(state: State, function: Callable[[NDArray[np.float64]], Any]) -> State:
@@ -281,28 +258,26 @@ def _united_bins(
 
 def _join_small(cells: Cells, bins: Bins, min_count: int) -> tuple[Cells, Ranges, NDArray[np.intp]]:
     """Join neighboring bins by group and class until each count is at least `min_count`."""
-    counts = np.stack([cells.negatives, cells.positives]).astype(np.int64)
-    of_class, cell = np.nonzero(counts)
-    counts, numbers, codes = counts[of_class, cell], bins.numbers_of(cells.scores), cells.groups
+    apart, cell = by_class(cells)
+    codes, numbers = cells.groups[cell], bins.numbers_of(apart.scores)
     # Classes are apart as groups are.
-    parts = of_class * (cells.starts.size - 1) + codes[cell]
-    first = _first_of_runs(counts, parts, min_count)
+    parts = codes + (apart.positives > 0) * (cells.starts.size - 1)
+    first = _first_of_runs((apart.negatives + apart.positives).astype(np.int64), parts, min_count)
     last = np.append(first[1:], cell.size)[: first.size] - 1
-    low, high = _rounded(numbers[cell[first]], numbers[cell[last]], parts[first], bins)
+    low, high = _rounded(numbers[first], numbers[last], parts[first], bins)
     scores, ranges = _united_bins(bins, low, high)
-    place = of_class[first], np.arange(first.size)
-    n_rows, weights = np.zeros((2, first.size), np.int64), None
-    if first.size:
-        n_rows[place] = np.add.reduceat(counts, first)
-    if cells.weights is not None:
-        sums = np.zeros((2, *n_rows.shape))  # of weights, and of squared weights
-        for of_runs, of_cells in zip(sums, cells.weights.reshape(2, 2, -1), strict=True):
-            if first.size:
-                of_runs[place] = np.add.reduceat(of_cells[of_class, cell], first)
-        weights = sums.reshape(4, -1)
-    negatives, positives = map(compact_counts, n_rows)
-    joined = Cells(cells.starts, scores, negatives, positives, weights)
-    return joined, ranges, codes[cell[first]]
+    return _sums_of_runs(apart, first, scores, cells.starts), ranges, codes[first]
+
+
+def _sums_of_runs(
+    cells: Cells, first: NDArray[np.intp], scores: Floats, starts: NDArray[np.intp]
+) -> Cells:
+    """Return one cell for each run of cells, with a score and the groups' new `starts`."""
+    negatives, positives = (
+        compact_counts(np.add.reduceat(counts, first, dtype=np.int64)) for counts in cells[2:4]
+    )
+    weights = None if cells.weights is None else np.add.reduceat(cells.weights, first, axis=1)
+    return Cells(starts, scores, negatives, positives, weights)
 
 
 def _first_of_runs(counts: Integers, codes: NDArray[np.intp], least: int) -> NDArray[np.intp]:
@@ -365,13 +340,8 @@ def _join_nearest(cells: Cells, ranges: Ranges | None, max_cells: int) -> tuple[
     first = chain.first
     last = np.append(first[1:], cells.scores.size) - 1
     low, high = cells.scores[first], cells.scores[last]
-    joined = Cells(
-        np.searchsorted(first, cells.starts),
-        np.where(first == last, low, _score_between(low, high)) + 0.0,
-        compact_counts(np.add.reduceat(cells.negatives, first, dtype=np.int64)),
-        compact_counts(np.add.reduceat(cells.positives, first, dtype=np.int64)),
-        None if cells.weights is None else np.add.reduceat(cells.weights, first, axis=1),
-    )
+    scores = np.where(first == last, low, _score_between(low, high)) + 0.0
+    joined = _sums_of_runs(cells, first, scores, np.searchsorted(first, cells.starts))
     return joined, np.stack([chain.low, chain.high])
 
 

@@ -36,6 +36,7 @@ from skfedauc.counts.state import (
     state_of_rows,
 )
 from skfedauc.counts.tables import Columns, count_table, state_of_table, table_of
+from skfedauc.counts.vectors import Grid, state_of_vector, vector_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -108,9 +109,8 @@ class ScoreCounts(Saved):
     @classmethod
     def _of(cls, state: State) -> ScoreCounts:
         counts = object.__new__(cls)
-        for array in (*state.arrays, state.labels):
-            if array is not None:
-                array.flags.writeable = False
+        for array in state.arrays:
+            array.flags.writeable = False
         object.__setattr__(counts, "_state", state)
         return counts
 
@@ -771,8 +771,6 @@ class ScoreCounts(Saved):
         >>> oslo.to_vector(bins, ["lima", "oslo"])
         array([0, 0, 1, 0, 0, 0, 1, 1])
         """
-        from skfedauc.counts.vectors import Grid, vector_of
-
         return vector_of(self._state, Grid(bins, groups), max_count)
 
     @classmethod
@@ -815,8 +813,6 @@ class ScoreCounts(Saved):
         >>> ScoreCounts.from_vector(sum(sent), bins, modulus=2**32) == (one + other).reduced(bins)
         True
         """
-        from skfedauc.counts.vectors import Grid, state_of_vector
-
         return cls._of(state_of_vector(vector, Grid(bins, groups), modulus))
 
     # Counts ----------------------------------------------------------------------------------
@@ -911,8 +907,6 @@ class ScoreCounts(Saved):
         if (one.labels is None) != (two.labels is None):
             return False
         mine, yours = one.arrays, two.arrays
-        if one.labels is not None and two.labels is not None:
-            mine, yours = [*mine, one.labels], [*yours, two.labels]
         return len(mine) == len(yours) and all(map(np.array_equal, mine, yours))
 
     __hash__ = None  # type: ignore[assignment]
@@ -932,14 +926,12 @@ class ScoreCounts(Saved):
 
     def _n_distinct(self) -> str:
         """Return the number of distinct scores, bins or ranges in words."""
-        rule = self.disclosure
+        rule, ranges = self.disclosure, self._state.ranges
         if rule.level == "summary":
             return "summary by group"
-        ranges = self._state.ranges
-        if ranges is not None and rule.bins is None:
-            return _words.counted(n_distinct(ranges), "range")
-        noun = "distinct score" if rule.level == "exact" else "bin"
-        return _words.counted(np.unique(self.cells.scores).size, noun)
+        if ranges is None:
+            return _words.counted(np.unique(self.cells.scores).size, "distinct score")
+        return _words.counted(n_distinct(ranges), "range" if rule.bins is None else "bin")
 
     def __repr__(self) -> str:
         positives, negatives = int(self.n_positives.sum()), int(self.n_negatives.sum())

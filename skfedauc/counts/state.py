@@ -400,26 +400,28 @@ def n_distinct(ranges: Ranges) -> int:
     return int(np.unique(low + 1j * high).size)
 
 
+def by_class(cells: Cells) -> tuple[Cells, NDArray[np.intp]]:
+    """Return cells of the negatives, then cells of the positives, and the cell that each is from.
+
+    The `starts` are those of the cells before.
+    """
+    of_negatives, of_positives = map(np.flatnonzero, (cells.negatives, cells.positives))
+    cell = np.concatenate([of_negatives, of_positives])
+    is_positive = np.arange(cell.size) >= of_negatives.size
+    weights = None
+    if cells.weights is not None:
+        weights = cells.weights[:, cell] * [~is_positive, is_positive, ~is_positive, is_positive]
+    negatives, positives = cells.negatives[cell] * ~is_positive, cells.positives[cell] * is_positive
+    return Cells(cells.starts, cells.scores[cell], negatives, positives, weights), cell
+
+
 def _split(
     cells: Cells, of_negatives: NDArray[np.float64], of_positives: NDArray[np.float64]
 ) -> Cells:
     """Return cells with separate scores for the negatives and the positives."""
-    n_cells = cells.scores.size
-    weights = None
-    if cells.weights is not None:
-        is_positive = np.array([[False], [True]] * 2)
-        weights = np.concatenate([cells.weights * ~is_positive, cells.weights * is_positive], 1)
-    none = np.zeros(n_cells, np.uint32)
-    both = Cells(
-        cells.starts,
-        np.concatenate([of_negatives, of_positives]),
-        np.concatenate([cells.negatives, none]),
-        np.concatenate([none, cells.positives]),
-        weights,
-    )
-    kept = (both.negatives > 0) | (both.positives > 0)
-    codes = np.concatenate([cells.groups] * 2)[kept]
-    return add_cells(both.take(kept, cells.starts), codes, cells.starts.size - 1)
+    apart, cell = by_class(cells)
+    scores = np.where(apart.positives > 0, of_positives[cell], of_negatives[cell])
+    return add_cells(apart._replace(scores=scores), cells.groups[cell], cells.starts.size - 1)
 
 
 def changed(state: State, cells: Cells, codes: NDArray[np.intp] | None, **changes: Any) -> State:
