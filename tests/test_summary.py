@@ -201,7 +201,7 @@ def test_extreme_weights_are_refused():
         (lambda counts: counts.cells, rf"^cells {NEEDS}"),
         (lambda counts: counts.to_counts(), rf"^to_counts {NEEDS}"),
         (lambda counts: counts.map_scores(np.round), "^map_scores needs disclosure='exact'; these"),
-        (lambda counts: counts.regroup(None), rf"^combining groups {NEEDS}"),
+        (lambda counts: counts.regroup(None), rf"^combining the groups 0 and 1 {NEEDS}"),
         (lambda c: c.regroup(lambda g: g // 2), rf"^combining the groups 0 and 1 {NEEDS}"),
         (lambda c: c + select_groups(c, [4]), r"^part 0 and part 1 are summaries .* group 4\."),
         (lambda c: select_groups(c, [4]).regroup(None) + select_groups(c, [5]).regroup(None),

@@ -7,6 +7,7 @@ power of two into equal parts.
 
 from __future__ import annotations
 
+import bisect
 import functools
 import sys
 from collections.abc import Mapping, Sequence
@@ -609,13 +610,12 @@ def expression_of(bins: Bins, score: nw.Expr) -> nw.Expr:
 def _of_probability(score: nw.Expr, octaves: int, parts: int, last: int) -> nw.Expr:
     import narwhals.stable.v2 as nw
 
-    lowest = [2.0 ** -(octaves + 1 - octave) for octave in range(octaves)]
-    factors = [nw.lit(0.0), *(nw.lit(parts / low) for low in lowest)]
+    exponents = range(-octaves - 1, -1)
 
     def number(distance: nw.Expr) -> nw.Expr:
         below = nw.when(distance > 0).then(nw.lit(1.0)).otherwise(nw.lit(0.0))
-        firsts = [below, *(nw.lit(float(2 + (n - 1) * parts)) for n in range(octaves))]
-        return _parts_of(distance, lowest, factors, firsts)
+        in_octaves = _part_of_octave(distance, exponents, parts) + 2.0
+        return nw.when(distance < 2.0 ** exponents[0]).then(below).otherwise(in_octaves)
 
     upper = float(last) - number(1 - score)
     at_least_half = nw.when(score > 0.5).then(upper).otherwise(nw.lit(float(last // 2 + 1)))
@@ -625,19 +625,22 @@ def _of_probability(score: nw.Expr, octaves: int, parts: int, last: int) -> nw.E
 def _of_score(score: nw.Expr, parts: int) -> nw.Expr:
     import narwhals.stable.v2 as nw
 
-    lowest = [2.0**exponent for exponent in _EXPONENTS]
-    factors = [nw.lit(parts / low) for low in lowest]
-    firsts = [nw.lit(float(1 + (exponent + 1022) * parts)) for exponent in _EXPONENTS]
     sign = nw.when(score > 0).then(nw.lit(1.0)).otherwise(nw.lit(-1.0))
-    number = _parts_of(score.abs(), lowest[1:], factors, firsts) * sign
+    first = float(1 + (_EXPONENTS[0] + 1023) * parts)  # subnormal numbers have the exponent -1023
+    number = (_part_of_octave(score.abs(), _EXPONENTS, parts) + first) * sign
     return nw.when(score == 0).then(nw.lit(0.0)).otherwise(number)
 
 
-def _parts_of(
-    value: nw.Expr, edges: Sequence[float], factors: Sequence[nw.Expr], firsts: Sequence[nw.Expr]
-) -> nw.Expr:
-    """Return which equally wide part holds a score, from the first part between two edges."""
-    return (value * _chosen(value, edges, factors)).floor() + _chosen(value, edges, firsts)
+def _part_of_octave(value: nw.Expr, exponents: range, parts: int) -> nw.Expr:
+    """Return which equally wide part of the octaves holds a value, from 0 in the first octave."""
+    import narwhals.stable.v2 as nw
+
+    lowest = [2.0**exponent for exponent in exponents]
+    factors = [nw.lit(parts / low) for low in lowest]
+    # The lowest value of an octave, times its factor, is the number of parts.
+    firsts = [nw.lit(float((number - 1) * parts)) for number in range(len(lowest))]
+    number = (value * _chosen(value, lowest[1:], factors)).floor()
+    return number + _chosen(value, lowest[1:], firsts)
 
 
 def _chosen(value: nw.Expr, edges: Sequence[float], results: Sequence[nw.Expr]) -> nw.Expr:
@@ -661,16 +664,10 @@ def quantile_edges(
     """Return cut points for at most `n_bins` bins; no cut point is within a range."""
     starts, n_rows = _blocks(cells, ranges)
     total = np.concatenate([[0], np.cumsum(n_rows)])
-    # A larger limit never gives more bins.
-    low, high = 0, int(total[-1])
-    while low < high:
-        middle = (low + high) // 2
-        if _firsts(total, middle, n_bins) is None:
-            low = middle + 1
-        else:
-            high = middle
-    firsts = _firsts(total, low, n_bins)
-    assert firsts is not None  # the largest limit permits a single bin of all rows
+    # A larger limit never gives more bins, and the largest permits a single bin of all rows.
+    limits = range(int(total[-1]) + 1)
+    least = bisect.bisect_left(limits, True, key=lambda most: _firsts(total, most, n_bins) != [])
+    firsts = _firsts(total, least, n_bins)
     return starts[firsts[1:]]
 
 
@@ -686,8 +683,11 @@ def _blocks(
     return lows[begins], np.add.reduceat(n_rows[order], begins) if begins.size else n_rows
 
 
-def _firsts(total: NDArray[np.int64], limit: int, n_bins: int) -> list[int] | None:
-    """Fill bins up to a limit from the lowest score on, and return each bin's first block."""
+def _firsts(total: NDArray[np.int64], limit: int, n_bins: int) -> list[int]:
+    """Fill bins up to a limit from the lowest score on, and return each bin's first block.
+
+    Return nothing if the limit needs more bins.
+    """
     firsts, n_blocks = [0], total.size - 1
     while True:
         first = firsts[-1]
@@ -696,5 +696,5 @@ def _firsts(total: NDArray[np.int64], limit: int, n_bins: int) -> list[int] | No
         if following >= n_blocks:
             return firsts
         if len(firsts) == n_bins:
-            return None
+            return []
         firsts.append(following)

@@ -183,25 +183,22 @@ def _is_replaced(first: Part, second: Part, is_replacing: bool) -> bool:
 
 
 def _overlap(first: Part, second: Part) -> MergeError:
-    if first.keys == second.keys and len(first.sources) == 1:
-        return MergeError(
-            f"{first.name} and {second.name} both are {second.sources[0].in_words()}, with "
-            "different counts",
-            "Pass repeated='replace' to keep the last, or name them by with_source if both are to "
-            "count, for instance with different periods.",
-            "repeated",
-        )
     shared = [
         source
         for source in second.sources
         if source.key in first.keys or source.identifier in first.identifiers
     ]
-    return MergeError(
-        f"{first.name} and {second.name} both contain {shared[0].in_words()}, so rows may count "
-        "twice",
-        "Leave one of them out, or take the source out of one: whole - part.",
-        "repeated",
-    )
+    names, what = f"{first.name} and {second.name}", shared[0].in_words()
+    if first.keys == second.keys and len(first.sources) == 1:
+        fact = f"{names} both are {what}, with different counts"
+        mend = (
+            "Pass repeated='replace' to keep the last, or name them by with_source if both are to "
+            "count, for instance with different periods."
+        )
+    else:
+        fact = f"{names} both contain {what}, so rows may count twice"
+        mend = "Leave one of them out, or take the source out of one: whole - part."
+    return MergeError(fact, mend, "repeated")
 
 
 # Merging -------------------------------------------------------------------------------------
@@ -301,17 +298,11 @@ class Agreement:
     """Class labels, groups and disclosure level that all parts must share.
 
     Errors name the first part that differs, and the earlier part that it contradicts; they call
-    the parts `parts`, and tell what mends other kinds of labels, and groups in only some parts.
+    the parts `parts`.
     """
 
-    def __init__(
-        self,
-        parts: str = "parts",
-        mend_of_kinds: str = "text by .regroup(str)",
-        mend_of_groups: str = "name the missing group, for instance by counts.regroup({None: "
-        "'device 7'})",
-    ) -> None:
-        self._parts, self._mends = parts, (mend_of_kinds, mend_of_groups)
+    def __init__(self, parts: str = "parts") -> None:
+        self._parts = parts
         self._classes = _input.Classes()
         # The first part with each value of a property
         self._by_label: dict[Any, str] = {}
@@ -419,7 +410,8 @@ class Agreement:
         if len(self._by_grouping) > 1:
             raise MergeError(
                 f"{self._by_grouping[False]} has no groups, and {self._by_grouping[True]} has "
-                f"groups; {self._mends[1]}",
+                "groups; name the missing group, for instance by counts.regroup({None: "
+                f"'device 7'}}), or count all {self._parts} with groups, or all without",
                 reason="groups",
             )
 
@@ -438,7 +430,8 @@ class Agreement:
                 f"{name}: groups of different kinds cannot be merged: it has groups labelled by "
                 f"{' and '.join(map(str, kinds))}, and {self._kinds[united.index(None)][1]} has "
                 f"groups labelled by {' and '.join(map(str, before))}",
-                f"All need groups of one kind, for instance {self._mends[0]}.",
+                "All need groups of one kind, for instance text by .regroup(str) of the counts, or "
+                "by .astype(str) of the labels.",
                 "kinds",
             )
         # A kind changes if all rows of earlier parts lack a label.
@@ -518,30 +511,29 @@ def _without_cells(whole: State, part: State) -> State:
     if starts[-1] > ours.scores.size:
         raise strange
     place = numbers[ours.scores.size :]
-    left = [column.astype(np.int64) for column in (ours.negatives, ours.positives)]
-    for column, out in zip(left, (theirs.negatives, theirs.positives), strict=True):
-        column[place] -= out.astype(np.int64)
-    if any((column < 0).any() for column in left):
+    counts = np.stack(ours[2:4]).astype(np.int64)
+    counts[:, place] -= np.stack(theirs[2:4]).astype(np.int64)
+    if (counts < 0).any():
         raise strange
     weights = None
     if ours.weights is not None:
         weights = ours.weights.copy()
         weights[:, place] -= weights_of(theirs)
-        weights[np.stack(left * 2) == 0] = 0.0
+        weights[np.tile(counts == 0, (2, 1))] = 0.0
         not_exact = MergeError(
             "the weights of the part are too large to be taken out without rounding, or are not "
             "those of the merged part; merge the other parts again."
         )
         try:
-            check_weight_sums(weights, *left)
+            check_weight_sums(weights, *counts)
         except ValueError as error:
             raise not_exact from error
         # The sums keep the rounding error of the whole.
         if ((ours.weights > _LARGEST_RATIOS * weights) & (weights > 0.0)).any():
             raise not_exact
-    kept = (left[0] > 0) | (left[1] > 0)
+    kept = (counts[0] > 0) | (counts[1] > 0)
     sizes = np.bincount(ours.groups[kept], minlength=whole.n_groups)
-    cells = ours._replace(negatives=left[0], positives=left[1], weights=weights)
+    cells = ours._replace(negatives=counts[0], positives=counts[1], weights=weights)
     cells = cells.take(kept, np.append(0, np.cumsum(sizes)))
     ranges = None if whole.ranges is None else whole.ranges[:, kept]
     return with_groups(whole._replace(content=cells, ranges=ranges), np.flatnonzero(sizes))

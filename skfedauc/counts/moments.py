@@ -253,21 +253,18 @@ def _wrong_moments(
         ("positives", positives, moments.positives_once, moments.positives_squared),
         ("negatives", negatives, moments.negatives_once, moments.negatives_squared),
     ):
-        # A placement value differs from the AUC by at most the larger of A and 1 - A.
-        most = np.where(pairs > 0, rows.squares * np.maximum(auc, 1.0 - auc) ** 2, 0.0)
+        # A placement value differs from the AUC by at most the larger of A and 1 - A, and that of a
+        # single row not at all.
+        most = rows.squares * np.maximum(auc, 1.0 - auc) ** 2
+        most = np.where((pairs > 0) & (rows.n > 1), most, 0.0)
         near = _CLOSE * rows.squares * (pairs > 0)
         yield (
             f"{name}_squared is negative or too large",
             ~((squared >= 0) & (squared <= most + near)),
         )
-        # By the inequality of Cauchy and Schwarz
-        yield (
-            f"{name}_once is too large",
-            ~(np.abs(once) <= np.sqrt(rows.squares * (squared + near))),
-        )
-        yield f"{name}_squared is not 0 for a single row", (rows.n == 1) & ~(squared <= near)
-        if has_equal_weights:
-            yield f"{name}_once is not 0", ~(np.abs(once) <= near)
+        # Deviations with equal weights add up to 0. The other limit is that of Cauchy and Schwarz.
+        limit = near if has_equal_weights else np.sqrt(rows.squares * (squared + near))
+        yield f"{name}_once is too large", ~(np.abs(once) <= limit)
     once, squared = moments.comparisons, moments.comparisons_squared
     of_squares = np.where(pairs > 0, negatives.squares * positives.squares, 0.0)
     low, high = 1.0 - _CLOSE, 1.0 + _CLOSE

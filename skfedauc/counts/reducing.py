@@ -43,7 +43,7 @@ def reduced(state: State, rule: Disclosure) -> State:
     if least is None or state.disclosure.bins is None:
         return state
     cells, ranges, codes = _join_small(state.cells, state.disclosure.bins, least)
-    state = changed(state, cells, None if state.labels is None else codes, ranges=ranges)
+    state = changed(state, cells, codes, ranges=ranges)
     return state.with_disclosure(bins=None)
 
 
@@ -57,10 +57,9 @@ def at_level(state: State, rule: Disclosure, *, widen: bool = False) -> State:
         return state if held.level == "summary" else _summarized(state)
     if held.level == "summary" or (held.level == "bins" and rule.level == "exact"):
         asked = rule.level if rule.level == "exact" else rule.bins
-        what = "a summary by group" if held.level == "summary" else level_in_words(held)
         raise DisclosureError(
             f"disclosure={_words.shortened(asked)} would disclose more than these counts hold: "
-            f"they are {what}. Count the rows again with this disclosure."
+            f"they are {level_in_words(held)}. Count the rows again with this disclosure."
         )
     if rule.bins is None or rule.bins == held.bins:
         return state
@@ -76,8 +75,8 @@ def _binned(state: State, to: Bins, *, widen: bool) -> State:
         is_of_rule = bool((low == high).all())
         if is_of_rule or widen:
             scores, ranges = _united_bins(to, low, high)
-            codes = None if state.labels is None else cells.groups
-            state = changed(state, cells._replace(scores=scores), codes, ranges=ranges)
+            cells = cells._replace(scores=scores)
+            state = changed(state, cells, cells.groups, ranges=ranges)
             return state.with_disclosure(level="bins", bins=to if is_of_rule else None)
     raise DisclosureError(
         f"counts with {level_in_words(held)} cannot be reduced to {to!r}: a range of theirs is not "
@@ -200,15 +199,13 @@ def regrouped(state: State, to: Mapping[Any, Any] | Callable[[Any], Any] | None)
         state = state.with_disclosure(withheld=withheld._replace(labels=None))
     # The new labels may not belong to the named columns.
     state = state._replace(group_names=(), orders=())
-    if to is None:
-        if state.summary is not None and state.n_groups < 2:
-            return state._replace(labels=None)
-        needs(state.disclosure, Need.SCORES, "combining groups")
-        return changed(state, state.cells, None, labels=None)
     old = [None] if state.labels is None else state.labels.tolist()
-    numbers, labels = _input.map_labels(old, to, "regroup")
+    labels: NDArray[Any] | None = None
+    numbers = np.zeros(len(old), np.intp)
+    if to is not None:
+        numbers, labels = _input.map_labels(old, to, "regroup")
     if not state.n_groups:
-        return state._replace(labels=labels[:0])
+        return state._replace(labels=None if labels is None else labels[:0])
     if not isinstance(state.content, Summary):
         return changed(state, state.content, numbers[state.content.groups], labels=labels)
     order = np.argsort(numbers, kind="stable")
@@ -233,8 +230,7 @@ def with_scores(state: State, function: Callable[[NDArray[np.float64]], Any]) ->
             f"{name} must have one number for each distinct score; got {scores.size} for "
             f"{distinct.size} scores."
         )
-    codes = None if state.labels is None else cells.groups
-    return changed(state, cells._replace(scores=scores[numbers]), codes)
+    return changed(state, cells._replace(scores=scores[numbers]), cells.groups)
 
 
 # Joined bins of small counts ----------------------------------------------------------------
@@ -332,7 +328,7 @@ def _bit_length(numbers: Integers) -> Integers:
 _SAME_CLASS = 0.1
 
 
-def _join_nearest(cells: Cells, ranges: Ranges | None, max_cells: int) -> tuple[Cells, Ranges]:
+def _join_nearest(cells: Cells, ranges: Ranges, max_cells: int) -> tuple[Cells, Ranges]:
     """Join neighboring cells by group until there are `max_cells`."""
     chain = _Chain(cells, ranges)
     while chain.size > max_cells:
@@ -342,30 +338,28 @@ def _join_nearest(cells: Cells, ranges: Ranges | None, max_cells: int) -> tuple[
     low, high = cells.scores[first], cells.scores[last]
     scores = np.where(first == last, low, _score_between(low, high)) + 0.0
     joined = _sums_of_runs(cells, first, scores, np.searchsorted(first, cells.starts))
-    return joined, np.stack([chain.low, chain.high])
+    return joined, np.stack([chain.lows[0], chain.highs[0]])
 
 
 class _Chain:
     """Sorted cells in a chain that joins neighbors."""
 
-    def __init__(self, cells: Cells, ranges: Ranges | None) -> None:
+    def __init__(self, cells: Cells, ranges: Ranges) -> None:
         amounts = np.stack([amount.astype(np.float64) for amount in cells.amounts])
-        n_groups = cells.starts.size - 1
-        low, high = (cells.scores, cells.scores) if ranges is None else ranges
-        self.first = np.arange(cells.scores.size)
-        self.low, self.high = low.copy(), high.copy()
-        self._codes = cells.groups
-        self._shares = _shares(amounts, amounts.sum(axis=1))
-        # Shares of the rows with a range below this range, and with a range that begins at or below
-        # the end of this range
-        self._below = _shares_before(self._shares, high, low, "left")
-        self._upto = _shares_before(self._shares, low, high, "right")
-        # Shares of each group; pairs of these shares give the mean width of the groups' intervals
-        self._in_group = None
+        n_groups, (low, high) = cells.starts.size - 1, ranges
+        self.first, self._codes, self._round = np.arange(low.size), cells.groups, 0
+        shares = _shares(amounts, amounts.sum(axis=1))
+        # The ends of each range; then shares of the rows with a range below this range, and with a
+        # range that begins at or below the end of this range
+        self.lows: Floats = np.stack([low, *_shares_before(shares, high, low, "left")])
+        self.highs: Floats = np.stack([high, *_shares_before(shares, low, high, "right")])
+        # Shares of all rows; then shares of each group, whose pairs give the mean width of the
+        # groups' intervals
+        self._sums = shares
         if n_groups > 1:
             of_groups = np.add.reduceat(amounts, cells.starts[:-1], axis=1)
-            self._in_group = _shares(amounts, of_groups[:, self._codes]) / np.sqrt(n_groups)
-        self._round = 0
+            in_group = _shares(amounts, of_groups[:, self._codes]) / np.sqrt(n_groups)
+            self._sums = np.concatenate([shares, in_group])
 
     @property
     def size(self) -> int:
@@ -392,38 +386,32 @@ class _Chain:
         kept[joined + 1] = False
         first = np.flatnonzero(kept)
         self.first, self._codes = self.first[first], self._codes[first]
-        self.low, self.high = (
-            np.minimum.reduceat(self.low, first),
-            np.maximum.reduceat(self.high, first),
-        )
-        self._below = np.minimum.reduceat(self._below, first, axis=1)
-        self._upto = np.maximum.reduceat(self._upto, first, axis=1)
-        self._shares = np.add.reduceat(self._shares, first, axis=1)
-        if self._in_group is not None:
-            self._in_group = np.add.reduceat(self._in_group, first, axis=1)
+        self.lows = np.minimum.reduceat(self.lows, first, axis=1)
+        self.highs = np.maximum.reduceat(self.highs, first, axis=1)
+        self._sums = np.add.reduceat(self._sums, first, axis=1)
 
     def _costs(self) -> Floats:
         """Return what joining each cell with the next costs; infinite between groups."""
         left, right = slice(None, -1), slice(1, None)
-        shares, low, high = self._shares, self.low, self.high
+        shares, low, high = self._sums[:2], self.lows[0], self.highs[0]
+        below, upto = self.lows[1:], self.highs[1:]
         is_range = low < high
         overlap = (high[left] >= low[right]) & (low[left] <= high[right])
         # Pairs of rows within each cell, and between neighboring cells
         own, between = _pairs(shares, shares) / 2, _pairs(shares[:, left], shares[:, right])
         # Pairs with all rows within the range; pairs within the cell count twice
-        within = _pairs(shares, self._upto - self._below)
+        within = _pairs(shares, upto - below)
         joined = _pairs(
             shares[:, left] + shares[:, right],
-            np.maximum(self._upto[:, left], self._upto[:, right])
-            - np.minimum(self._below[:, left], self._below[:, right]),
+            np.maximum(upto[:, left], upto[:, right]) - np.minimum(below[:, left], below[:, right]),
         )
         # Pairs within the range of the joined cell, each once, minus pairs whose order is already
         # unknown
         known = within - own * (2 - is_range)
-        cost = joined - (own[left] + own[right] + between) - known[left] - known[right]
+        cost: Floats = joined - (own[left] + own[right] + between) - known[left] - known[right]
         cost += overlap * between
-        if self._in_group is not None:
-            shares = self._in_group
+        if len(self._sums) > 2:
+            shares = self._sums[2:]
             own, between = _pairs(shares, shares) / 2, _pairs(shares[:, left], shares[:, right])
             own *= ~is_range
             cost += own[left] + own[right] + ~overlap * between

@@ -31,7 +31,6 @@ from skfedauc.counts.state import (
     Source,
     State,
     in_order,
-    n_distinct,
     new_source,
     state_of_rows,
 )
@@ -931,7 +930,9 @@ class ScoreCounts(Saved):
             return "summary by group"
         if ranges is None:
             return _words.counted(np.unique(self.cells.scores).size, "distinct score")
-        return _words.counted(n_distinct(ranges), "range" if rule.bins is None else "bin")
+        # Different ranges may have the same score.
+        n_ranges = np.unique(ranges[0] + 1j * ranges[1]).size
+        return _words.counted(n_ranges, "range" if rule.bins is None else "bin")
 
     def __repr__(self) -> str:
         positives, negatives = int(self.n_positives.sum()), int(self.n_negatives.sum())
@@ -995,7 +996,7 @@ def _parts_of(parts: Any, limits: Limits, invalid: list[str] | None) -> Iterator
         raise _wrong_parts(type(parts).__name__ if is_table else _words.described(parts))
     named = parts.items() if isinstance(parts, Mapping) else ((None, part) for part in parts)
     for number, (name, part) in enumerate(named):
-        if not isinstance(name, str | None):
+        if isinstance(parts, Mapping) and not (isinstance(name, str) and name):
             raise _wrong_parts(f"the name {_words.described(name)}")
         if isinstance(part, ScoreCounts):
             yield Part(name or f"part {number}", part._state)  # noqa: SLF001

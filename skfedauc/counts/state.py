@@ -277,9 +277,7 @@ class State(_Facts):
 
     @functools.cached_property
     def _sums(self) -> tuple[PlacementSums, PlacementSums]:
-        within, among_all = placement_sums(self.cells, among_all=True, n_jobs=self.n_jobs)
-        assert among_all is not None
-        return within, among_all
+        return placement_sums(self.cells, among_all=True, n_jobs=self.n_jobs)
 
     @property
     def sums_among_all(self) -> PlacementSums:
@@ -370,12 +368,13 @@ def _text_of_label(label: Any) -> str:
 def added(cells: Cells, codes: NDArray[np.intp] | None, **facts: Any) -> State:
     """Add up cells with equal group and score, and return their state.
 
-    Cells may come in any order, and their `starts` are ignored. The other facts are attributes of
-    `State`, with the ranges of the cells and the labels of the groups.
+    Cells may come in any order, and their `starts` are ignored, as are the `codes` of their groups
+    without labels. The other facts are attributes of `State`, with the ranges of the cells and the
+    labels of the groups.
     """
     check_n_rows(negatives=cells.negatives, positives=cells.positives)
     labels = facts.get("labels")
-    n_groups = 1 if labels is None else labels.size
+    codes, n_groups = (None, 1) if labels is None else (codes, labels.size)
     sums, ranges = add_cells(cells, codes, n_groups), facts.pop("ranges", None)
     if ranges is not None:
         ranges = hull(cells.scores, ranges, codes, sums)
@@ -392,12 +391,6 @@ def hull(
     np.minimum.at(hull[0], numbers, ranges[0])
     np.maximum.at(hull[1], numbers, ranges[1])
     return hull
-
-
-def n_distinct(ranges: Ranges) -> int:
-    """Return how many distinct ranges there are; different ones may have the same score."""
-    low, high = ranges
-    return int(np.unique(low + 1j * high).size)
 
 
 def by_class(cells: Cells) -> tuple[Cells, NDArray[np.intp]]:
@@ -493,17 +486,15 @@ def checked(state: State, name: str) -> State:
 
 
 def _wrong_rows(content: Cells | Summary) -> str | None:
-    negatives, positives, weights = content[:3] if isinstance(content, Summary) else content[2:]
-    if not isinstance(content, Summary) and not np.isfinite(content.scores).all():
-        is_wrong = ~np.isfinite(content.scores)
-        return f"its scores are not finite numbers{_at(is_wrong, content.scores)}"
+    negatives, positives, weights = content.negatives, content.positives, content.weights
+    if isinstance(content, Cells) and not np.isfinite(content.scores).all():
+        return f"its scores are not finite numbers, at cell {np.isfinite(content.scores).argmin()}"
     if max(float(counts.sum(dtype=np.float64)) for counts in (negatives, positives)) > MOST_ROWS:
         return "it has more rows than can be counted"
-    empty = (negatives == 0) & (positives == 0)
-    if empty.any():
-        if isinstance(content, Summary):
-            return "it has groups without rows"
-        return f"it has cells without rows{_at(empty, content.scores)}"
+    has_rows = (negatives > 0) | (positives > 0)
+    if not has_rows.all():
+        what = "group" if isinstance(content, Summary) else "cell"
+        return f"it has {what}s without rows, at {what} {has_rows.argmin()}"
     if weights is not None:
         if not (np.isfinite(weights).all() and (weights >= 0).all()):
             return "its weights are not finite numbers of 0 or more"
@@ -512,12 +503,6 @@ def _wrong_rows(content: Cells | Summary) -> str | None:
         except ValueError:
             return "its weights do not match its counts"
     return wrong_summary(content) if isinstance(content, Summary) else None
-
-
-def _at(is_wrong: NDArray[np.bool_], scores: NDArray[np.float64]) -> str:
-    """Return a phrase with the first wrong cell and its score."""
-    cell = int(np.argmax(is_wrong))
-    return f", at cell {cell} with the score {scores[cell]:.17g}"
 
 
 def wrong_ranges(
@@ -554,20 +539,16 @@ def check_weight_sums(
     """Raise a ValueError for sums of weights and squared weights that no rows can have."""
     for place, (name, counts) in enumerate((("negatives", negatives), ("positives", positives))):
         sums, squares = weights[place], weights[place + 2]
-        empty = counts == 0
-        if ((sums > 0) == empty).any() or ((squares > 0) == empty).any():
-            raise ValueError(
-                f"weight_{name} and squared_weight_{name} must be above 0 where n_{name} is, and 0 "
-                "elsewhere."
-            )
         # The sum of n squared weights is between W**2 / n, for equal weights, and W**2.
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             share = squares / sums**2
-            is_wrong = (share < (1 - 1e-6) / counts) | (share > 1 + 1e-6)
-        if (is_wrong & ~empty).any():
+            is_possible = (share >= (1 - 1e-6) / counts) & (share <= 1 + 1e-6)
+        is_possible &= (sums > 0) & (squares > 0)
+        if not np.where(counts == 0, (sums == 0) & (squares == 0), is_possible).all():
             raise ValueError(
-                f"squared_weight_{name} must be the sums of squared weights: from W**2 / n to W**2 "
-                f"for n rows of total weight W = weight_{name}."
+                f"weight_{name} and squared_weight_{name} must be the sums of the weights and of "
+                f"the squared weights: 0 where n_{name} is 0, and elsewhere a total weight W above "
+                "0, with squares from W**2 / n to W**2 for n rows."
             )
 
 
