@@ -142,19 +142,11 @@ def _numbered(labels: Any, distinct: tuple[Any, ...]) -> Numbers:
 
 def position_of_clusters(clusters: Any, names: tuple[str, ...]) -> int:
     """Return the cluster column's position among the group column names."""
-    if not isinstance(clusters, str):
-        raise TypeError(
-            "clusters must be the name of the group column that holds the clusters; got "
-            f"{described(clusters)}. Pass the cluster of each row to GroupAUC.from_predictions."
-        )
-    if clusters not in names:
-        mend = (
-            f"the names are {all_shortened(names)}"
-            if names
-            else "the columns have no names: pass group_names=['site', 'patient'], for example"
-        )
-        raise ValueError(
-            f"clusters must be the name of a group column of the counts; got {described(clusters)},"
-            f" and {mend}."
+    if not isinstance(clusters, str) or clusters not in names:
+        known = f"the names are {all_shortened(names)}" if names else "the columns have no names"
+        raise (ValueError if isinstance(clusters, str) else TypeError)(
+            "clusters must be the name of the group column of the counts that holds the clusters; "
+            f"got {described(clusters)}, and {known}: pass group_names=['site', 'patient'], for "
+            "example, or the cluster of each row to GroupAUC.from_predictions."
         )
     return names.index(clusters)

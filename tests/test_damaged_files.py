@@ -357,7 +357,7 @@ def retyped(name, kind):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (change_of_table("score", 1, np.nan), "not finite numbers, at cell 1 with the score nan"),
+        (change_of_table("score", 1, np.nan), "not finite numbers, at cell 1"),
         (change_of_table("n_positives", 2, -3), "column n_positives has -3 in row 2"),
         (change_of_table("n_negatives", 0, 2**62), "has n_negatives 2, and its column 4611"),
         (change_of_table("site", 0, None), "column 'site' has no value in row 0"),

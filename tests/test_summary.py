@@ -163,7 +163,7 @@ def test_copies_are_equal(counts):
     assert summary != counts
     assert counts != summary
     assert summary.reduced("summary") is summary
-    assert not any(array.flags.writeable for array in view_of(summary).summary.arrays)
+    assert not any(array.flags.writeable for array in view_of(summary).arrays)
 
 
 def test_exact_counts_of_pairs_above_64_bits():
@@ -201,7 +201,7 @@ def test_extreme_weights_are_refused():
         (lambda counts: counts.cells, rf"^cells {NEEDS}"),
         (lambda counts: counts.to_counts(), rf"^to_counts {NEEDS}"),
         (lambda counts: counts.map_scores(np.round), "^map_scores needs disclosure='exact'; these"),
-        (lambda counts: counts.regroup(None), rf"^combining groups {NEEDS}"),
+        (lambda counts: counts.regroup(None), rf"^combining the groups 0 and 1 {NEEDS}"),
         (lambda c: c.regroup(lambda g: g // 2), rf"^combining the groups 0 and 1 {NEEDS}"),
         (lambda c: c + select_groups(c, [4]), r"^part 0 and part 1 are summaries .* group 4\."),
         (lambda c: select_groups(c, [4]).regroup(None) + select_groups(c, [5]).regroup(None),
@@ -385,5 +385,5 @@ def test_parts_of_all_levels_merge_to_a_summary(tmp_path):
     exact_groups = [*exact.groups, *summary.groups]
     assert (bounds.loc[exact_groups, "value"].dropna() == auc[exact_groups].dropna()).all()
     assert (bounds.loc[exact_groups, "low"].dropna() == auc[exact_groups].dropna()).all()
-    with pytest.raises(ValueError, match=r"disclosure='summary'\) reduces all of them first"):
+    with pytest.raises(ValueError, match=r"Pass disclosure= to ScoreCounts.merge"):
         ScoreCounts.merge([exact, summary])

@@ -60,9 +60,7 @@ def count_batches(
     n_workers = effective_n_jobs(n_jobs)
     in_flight = 1 if n_workers == 1 else 2 * n_workers
     numbered = _numbered(batches if in_flight == 1 else map(_for_workers, batches))
-    agreement = Agreement(
-        "batches", "text by .astype(str)", "pass groups with every batch, or with none"
-    )
+    agreement = Agreement("batches")
     parts: list[State] = []
     with Parallel(n_jobs=n_jobs) as workers:
         while batch_round := list(itertools.islice(numbered, in_flight)):

@@ -7,6 +7,7 @@ power of two into equal parts.
 
 from __future__ import annotations
 
+import bisect
 import functools
 import sys
 from collections.abc import Mapping, Sequence
@@ -32,8 +33,8 @@ _LARGEST = sys.float_info.max
 
 
 # A rule has the name of its constructor, whose arguments are its fields, the numbers of its first
-# and its last bin, the domain of its scores, the number of each score's bin, and the ranges of
-# bins: their lowest and highest scores.
+# and its last bin, the domain of its scores, the number of each score's bin, and the lowest score
+# of each bin. The highest score of a bin is the float64 before the lowest one of the next bin.
 
 
 @dataclass(frozen=True)
@@ -49,50 +50,39 @@ class _Probabilities:
 
     name: ClassVar[str] = "of_probabilities"
     first: ClassVar[int] = 0
+    domain: ClassVar[tuple[float, float]] = 0.0, 1.0
 
     @property
     def last(self) -> int:
         return 2 * self._half - 1
-
-    domain: ClassVar[tuple[float, float]] = 0.0, 1.0
 
     @property
     def _half(self) -> int:  # how many bins are below 0.5
         return self.octaves * self.parts + 2
 
     @property
-    def _lowest_octave(self) -> float:
-        return float(2.0 ** -(self.octaves + 1))
+    def _lowest_octave(self) -> int:  # which part of all positive floats, in order, is its first
+        return _bits_of(2.0 ** -(self.octaves + 1)) >> _shift_of(self.parts)
 
     def numbers(self, scores: NDArray[np.float64]) -> NDArray[np.int64]:
         is_lower = scores < 0.5
         # The difference is exact from 0.5 on; adding 0.0 converts -0.0 to 0.0.
         distances = np.where(is_lower, scores, 1.0 - scores) + 0.0
-        shift = _shift_of(self.parts)
-        numbers = distances.view(np.int64) >> shift
-        numbers -= _bits_of(self._lowest_octave) >> shift
-        numbers += 2
+        numbers = distances.view(np.int64) >> _shift_of(self.parts)
+        numbers -= self._lowest_octave - 2
         np.maximum(numbers, distances > 0, out=numbers)
         np.minimum(numbers, self._half - 1, out=numbers)  # no octave includes the distance 0.5
         return np.where(is_lower, numbers, self.last - numbers)
 
-    def ranges(self, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
-        is_lower = numbers < self._half
-        of_distance = np.where(is_lower, numbers, self.last - numbers)
-        shift = _shift_of(self.parts)
-        lows = (of_distance - 2 + (_bits_of(self._lowest_octave) >> shift)) << shift
-        ends = lows + (1 << shift)  # lowest value of the next bin
-        lows[of_distance < 2] = of_distance[of_distance < 2]  # the bits of 0.0 and of 5e-324
-        ends[of_distance == 0] = 1
-        ends[of_distance == 1] = _bits_of(self._lowest_octave)
-        low, end = lows.view(np.float64), ends.view(np.float64)
-        below = np.stack([low, np.nextafter(end, 0.0)])
+    def lowest(self, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
+        is_lower = numbers <= self._half  # the bin of 0.5 begins where the lower half ends
+        # An upper bin begins above the score at which its mirror image ends.
+        of_distance = np.where(is_lower, numbers, self.last + 1 - numbers)
+        bits = (of_distance + (self._lowest_octave - 2)) << _shift_of(self.parts)
+        bits[of_distance < 2] = of_distance[of_distance < 2]  # the bits of 0.0 and of 5e-324
+        distances = bits.view(np.float64)
         # Distances are multiples of 2**-53 here, so these differences are exact; see `Bins`.
-        above = np.stack([np.nextafter(1.0 - end, 1.0), 1.0 - low])
-        above[0, end == 0.5] = 0.5
-        above[:, of_distance == 0] = 1.0
-        above[1, of_distance == 1] = np.nextafter(1.0, 0.0)
-        return np.where(is_lower, below, above)
+        return np.where(is_lower, distances, np.nextafter(1.0 - distances, 1.0))
 
 
 @dataclass(frozen=True)
@@ -102,6 +92,7 @@ class _Scores:
     parts: int
 
     name: ClassVar[str] = "of_scores"
+    domain: ClassVar[tuple[float, float]] = -_LARGEST, _LARGEST
 
     @property
     def first(self) -> int:
@@ -111,21 +102,18 @@ class _Scores:
     def last(self) -> int:
         return (_bits_of(_LARGEST) >> _shift_of(self.parts)) + 1
 
-    domain: ClassVar[tuple[float, float]] = -_LARGEST, _LARGEST
-
     def numbers(self, scores: NDArray[np.float64]) -> NDArray[np.int64]:
         numbers = (np.abs(scores).view(np.int64) >> _shift_of(self.parts)) + 1
         numbers[scores == 0] = 0
         np.negative(numbers, out=numbers, where=scores < 0)
         return numbers
 
-    def ranges(self, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
+    def lowest(self, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
         size, shift = np.abs(numbers), _shift_of(self.parts)
         nearest = np.maximum((size - 1) << shift, 1).view(np.float64)  # 5e-324 is next to 0
         farthest = ((size << shift) - 1).view(np.float64)
-        positive = np.stack([nearest, farthest])
-        positive[:, size == 0] = 0.0
-        return np.where(numbers < 0, -positive[::-1], positive)
+        positive = np.where(numbers == 0, 0.0, nearest)
+        return np.where(numbers < 0, -farthest, positive)
 
 
 @dataclass(frozen=True)
@@ -136,25 +124,22 @@ class _Edges:
 
     name: ClassVar[str] = "at"
     first: ClassVar[int] = 0
+    domain: ClassVar[tuple[float, float]] = -_LARGEST, _LARGEST
 
     @property
     def last(self) -> int:
         return len(self.edges)
 
-    domain: ClassVar[tuple[float, float]] = -_LARGEST, _LARGEST
-
     @functools.cached_property
-    def _array(self) -> NDArray[np.float64]:
-        return np.array(self.edges, np.float64)
+    def _lowest(self) -> NDArray[np.float64]:
+        return np.array([-_LARGEST, *self.edges])
 
     def numbers(self, scores: NDArray[np.float64]) -> NDArray[np.int64]:
-        return np.searchsorted(self._array, scores, side="right").astype(np.int64, copy=False)
+        found = np.searchsorted(self._lowest[1:], scores, side="right")
+        return found.astype(np.int64, copy=False)
 
-    def ranges(self, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
-        lows = np.concatenate([[-_LARGEST], self._array])
-        highs = np.concatenate([np.nextafter(self._array, -np.inf), [_LARGEST]])
-        # Adding 0.0 converts -0.0, the float below 5e-324, to 0.0.
-        return np.stack([lows[numbers], highs[numbers]]) + 0.0
+    def lowest(self, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
+        return self._lowest[numbers]
 
 
 def _shift_of(parts: int) -> int:
@@ -169,6 +154,14 @@ def _bits_of(number: float) -> int:
 _Rule: TypeAlias = _Probabilities | _Scores | _Edges
 
 
+def _ranges(rule: _Rule, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the lowest and the highest score of each bin."""
+    following = rule.lowest(np.minimum(numbers + 1, rule.last))
+    highest = np.where(numbers == rule.last, rule.domain[1], np.nextafter(following, -np.inf))
+    # Adding 0.0 converts -0.0, which may be the float below 5e-324, to 0.0.
+    return np.stack([rule.lowest(numbers), highest]) + 0.0
+
+
 def _refines(fine: _Rule, coarse: _Rule) -> bool:
     """Return whether a rule's bins are each within a single bin by the other rule."""
     if fine.domain[0] < coarse.domain[0] or fine.domain[1] > coarse.domain[1]:
@@ -177,9 +170,9 @@ def _refines(fine: _Rule, coarse: _Rule) -> bool:
         if isinstance(coarse, _Scores):
             return fine.parts >= coarse.parts  # both numbers of parts are powers of two
         # Check the edges rather than the many bins: each edge must be the lowest score of a bin.
-        edges = coarse.ranges(np.arange(coarse.first + 1, coarse.last + 1, dtype=np.int64))[0]
-        return np.array_equal(fine.ranges(fine.numbers(edges))[0], edges)
-    low, high = fine.ranges(np.arange(fine.first, fine.last + 1, dtype=np.int64))
+        edges = coarse.lowest(np.arange(coarse.first + 1, coarse.last + 1, dtype=np.int64))
+        return np.array_equal(fine.lowest(fine.numbers(edges)), edges)
+    low, high = _ranges(fine, np.arange(fine.first, fine.last + 1, dtype=np.int64))
     return np.array_equal(coarse.numbers(low), coarse.numbers(high))
 
 
@@ -412,26 +405,20 @@ class Bins(Immutable):
                 f"state must be a mapping that Bins.to_dict returned; got {type(state).__name__}."
             )
         # Messages do not quote values of a file, because nested values may be too deep for repr.
-        rule = state.get("rule")
+        rule, arguments = state.get("rule"), {**state}
+        arguments.pop("rule", None)
         known = _ARGUMENTS.get(rule) if isinstance(rule, str) else None
-        if known is None or set(state) != {"rule", *known}:
-            keys = [key for key in state if isinstance(key, str)]
-            raise ValueError(
+        # Other types have surprising conversions, such as True to 1.0 and nested lists to columns.
+        numbers = arguments.get("edges", list(arguments.values()))
+        kinds = {int, float} if rule == "at" else {int}
+        is_valid = isinstance(numbers, list) and {*map(type, numbers)} <= kinds
+        has_names = known is not None and set(arguments) == set(known)
+        if not has_names or not is_valid:
+            raise (TypeError if has_names else ValueError)(
                 "state must have a rule of 'of_probabilities', 'of_scores' or 'at' and the "
-                f"arguments of this constructor; got the keys {_words.listed(keys)}"
-                f"{f' and the rule {_words.shortened(rule)}' if isinstance(rule, str) else ''}."
+                "arguments of this constructor, which are whole numbers or a list of numbers; got "
+                f"the keys {_words.listed(key for key in state if isinstance(key, str))}."
             )
-        arguments = {name: state[name] for name in known}
-        # Refuse types with surprising conversions, such as True to 1.0 and nested lists to columns.
-        for name, value in arguments.items():
-            if name == "edges":
-                expected = "a list of numbers"
-                is_valid = isinstance(value, list) and {*map(type, value)} <= {int, float}
-            else:
-                expected, is_valid = "a whole number", type(value) is int
-            if not is_valid:
-                kind = type(value).__name__
-                raise TypeError(f"{name} of a state must be {expected}; got {kind}.")
         found: Bins = getattr(cls, str(rule))(**arguments)  # a rule is the name of a constructor
         return found
 
@@ -497,7 +484,7 @@ class Bins(Immutable):
         float64 array, shape (2, n_numbers)
             Lowest and highest scores.
         """
-        return self._rule.ranges(self._check_numbers(numbers))
+        return _ranges(self._rule, self._check_numbers(numbers))
 
     def scores_of(self, numbers: ArrayLike) -> NDArray[np.float64]:
         """Return the score that represents each bin.
@@ -513,7 +500,7 @@ class Bins(Immutable):
             A score within each bin.
         """
         checked = self._check_numbers(numbers)
-        low, high = self._rule.ranges(checked)
+        low, high = _ranges(self._rule, checked)
         # No difference overflows, because the bins of `of_scores` are narrow.
         if isinstance(self._rule, _Edges):
             low = np.where(checked == 0, high, low)
@@ -623,13 +610,12 @@ def expression_of(bins: Bins, score: nw.Expr) -> nw.Expr:
 def _of_probability(score: nw.Expr, octaves: int, parts: int, last: int) -> nw.Expr:
     import narwhals.stable.v2 as nw
 
-    lowest = [2.0 ** -(octaves + 1 - octave) for octave in range(octaves)]
-    factors = [nw.lit(0.0), *(nw.lit(parts / low) for low in lowest)]
+    exponents = range(-octaves - 1, -1)
 
     def number(distance: nw.Expr) -> nw.Expr:
         below = nw.when(distance > 0).then(nw.lit(1.0)).otherwise(nw.lit(0.0))
-        firsts = [below, *(nw.lit(float(2 + (n - 1) * parts)) for n in range(octaves))]
-        return _parts_of(distance, lowest, factors, firsts)
+        in_octaves = _part_of_octave(distance, exponents, parts) + 2.0
+        return nw.when(distance < 2.0 ** exponents[0]).then(below).otherwise(in_octaves)
 
     upper = float(last) - number(1 - score)
     at_least_half = nw.when(score > 0.5).then(upper).otherwise(nw.lit(float(last // 2 + 1)))
@@ -639,19 +625,22 @@ def _of_probability(score: nw.Expr, octaves: int, parts: int, last: int) -> nw.E
 def _of_score(score: nw.Expr, parts: int) -> nw.Expr:
     import narwhals.stable.v2 as nw
 
-    lowest = [2.0**exponent for exponent in _EXPONENTS]
-    factors = [nw.lit(parts / low) for low in lowest]
-    firsts = [nw.lit(float(1 + (exponent + 1022) * parts)) for exponent in _EXPONENTS]
     sign = nw.when(score > 0).then(nw.lit(1.0)).otherwise(nw.lit(-1.0))
-    number = _parts_of(score.abs(), lowest[1:], factors, firsts) * sign
+    first = float(1 + (_EXPONENTS[0] + 1023) * parts)  # subnormal numbers have the exponent -1023
+    number = (_part_of_octave(score.abs(), _EXPONENTS, parts) + first) * sign
     return nw.when(score == 0).then(nw.lit(0.0)).otherwise(number)
 
 
-def _parts_of(
-    value: nw.Expr, edges: Sequence[float], factors: Sequence[nw.Expr], firsts: Sequence[nw.Expr]
-) -> nw.Expr:
-    """Return which equally wide part holds a score, from the first part between two edges."""
-    return (value * _chosen(value, edges, factors)).floor() + _chosen(value, edges, firsts)
+def _part_of_octave(value: nw.Expr, exponents: range, parts: int) -> nw.Expr:
+    """Return which equally wide part of the octaves holds a value, from 0 in the first octave."""
+    import narwhals.stable.v2 as nw
+
+    lowest = [2.0**exponent for exponent in exponents]
+    factors = [nw.lit(parts / low) for low in lowest]
+    # The lowest value of an octave, times its factor, is the number of parts.
+    firsts = [nw.lit(float((number - 1) * parts)) for number in range(len(lowest))]
+    number = (value * _chosen(value, lowest[1:], factors)).floor()
+    return number + _chosen(value, lowest[1:], firsts)
 
 
 def _chosen(value: nw.Expr, edges: Sequence[float], results: Sequence[nw.Expr]) -> nw.Expr:
@@ -675,16 +664,10 @@ def quantile_edges(
     """Return cut points for at most `n_bins` bins; no cut point is within a range."""
     starts, n_rows = _blocks(cells, ranges)
     total = np.concatenate([[0], np.cumsum(n_rows)])
-    # A larger limit never gives more bins.
-    low, high = 0, int(total[-1])
-    while low < high:
-        middle = (low + high) // 2
-        if _firsts(total, middle, n_bins) is None:
-            low = middle + 1
-        else:
-            high = middle
-    firsts = _firsts(total, low, n_bins)
-    assert firsts is not None  # the largest limit permits a single bin of all rows
+    # A larger limit never gives more bins, and the largest permits a single bin of all rows.
+    limits = range(int(total[-1]) + 1)
+    least = bisect.bisect_left(limits, True, key=lambda most: _firsts(total, most, n_bins) != [])
+    firsts = _firsts(total, least, n_bins)
     return starts[firsts[1:]]
 
 
@@ -700,8 +683,11 @@ def _blocks(
     return lows[begins], np.add.reduceat(n_rows[order], begins) if begins.size else n_rows
 
 
-def _firsts(total: NDArray[np.int64], limit: int, n_bins: int) -> list[int] | None:
-    """Fill bins up to a limit from the lowest score on, and return each bin's first block."""
+def _firsts(total: NDArray[np.int64], limit: int, n_bins: int) -> list[int]:
+    """Fill bins up to a limit from the lowest score on, and return each bin's first block.
+
+    Return nothing if the limit needs more bins.
+    """
     firsts, n_blocks = [0], total.size - 1
     while True:
         first = firsts[-1]
@@ -710,5 +696,5 @@ def _firsts(total: NDArray[np.int64], limit: int, n_bins: int) -> list[int] | No
         if following >= n_blocks:
             return firsts
         if len(firsts) == n_bins:
-            return None
+            return []
         firsts.append(following)

@@ -213,18 +213,14 @@ class Disclosure:
 
 def check_rule(rule: object) -> Disclosure:
     """Return the rule that an argument `disclosure` names: a level, `Bins` or a rule."""
-    if isinstance(rule, Disclosure):
-        found = rule
+    found = rule
+    if isinstance(rule, str):
+        hint = " Bins or a Disclosure are also possible."
+        found = Disclosure(_input.check_option("disclosure", rule, _CHOICES["level"], hint))
     elif isinstance(rule, Bins):
         found = Disclosure("bins", rule)
-    elif isinstance(rule, str) and rule in _CHOICES["level"]:
-        found = Disclosure(rule)  # type: ignore[arg-type]
-    else:
-        kind = ValueError if isinstance(rule, str) else TypeError
-        raise kind(
-            "disclosure must be 'exact', 'bins', 'summary', a Bins or a Disclosure; got "
-            f"{described(rule)}."
-        )
+    if not isinstance(found, Disclosure):
+        raise TypeError(f"disclosure must be a level, Bins or a Disclosure; got {described(rule)}.")
     if found.level == "bins" and found.bins is None:
         found = dataclasses.replace(found, bins=Bins.of_probabilities())
     if found.min_count is not None:

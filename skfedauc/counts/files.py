@@ -240,10 +240,10 @@ def values_of(state: State) -> tuple[NDArray[np.int64], dict[str, NDArray[Any]]]
     if isinstance(content, Summary):
         names = _column_names("summary", is_weighted=is_weighted, has_limits=content.has_limits)
         of_weights = () if content.weights is None else content.weights
-        columns: list[Any] = [content.n_negatives, content.n_positives, *of_weights]
+        columns: list[Any] = [content.negatives, content.positives, *of_weights]
         for u2, moments in zip(content.u2, content.moments, strict=True):
             columns += [u2, *moments]
-        return np.arange(content.n_groups + 1), dict(zip(names, columns, strict=True))
+        return content.starts, dict(zip(names, columns, strict=True))
     names = _column_names(state.disclosure.level, is_weighted=is_weighted, has_limits=False)
     starts, scores, negatives, positives, weights = content
     ends = () if state.ranges is None else state.ranges

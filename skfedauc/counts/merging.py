@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc import _input
-from skfedauc._kernel import Cells, merge_cells, number_cells
+from skfedauc._kernel import merge_cells, number_cells
 from skfedauc._words import counted, enumerated, listed, shortened, shortened_label
 from skfedauc.counts.disclosure import Disclosure, DisclosureError, level_in_words, merged_rules
-from skfedauc.counts.moments import merged_summaries, unit_weights
-from skfedauc.counts.reducing import at_level, common_level, regrouped, with_groups
+from skfedauc.counts.moments import merged_summaries, weights_of
+from skfedauc.counts.reducing import at_level, regrouped, with_groups
 from skfedauc.counts.state import Source, State, check_n_rows, check_weight_sums, hull, in_order
 
 # A round of files ends once its parts have this number of cells, and as many as the merged counts.
@@ -83,7 +83,7 @@ def sum_of(parts: Sequence[State]) -> State:
         return State(merged_summaries(summaries, numbers, n_groups), **facts)
     cells = [part.cells for part in parts]
     if any(of.weights is not None for of in cells):
-        cells = [of._replace(weights=_weights_of(of)) for of in cells]
+        cells = [of._replace(weights=weights_of(of)) for of in cells]
     merged = merge_cells(cells, numbers, n_groups)
     ranges = [part.ranges for part in parts if part.ranges is not None]
     if ranges:
@@ -93,29 +93,18 @@ def sum_of(parts: Sequence[State]) -> State:
     return State(merged, **facts)
 
 
-def _weights_of(cells: Cells) -> NDArray[np.float64]:
-    """Return sums of weights and squared weights by class; unweighted rows have weight 1."""
-    if cells.weights is not None:
-        return cells.weights
-    return unit_weights(cells.negatives, cells.positives)
-
-
 # Which parts to add ---------------------------------------------------------------------------
 
 
 class Part:
-    """A merge's part: counts in memory, or a file whose counts are read when they are needed."""
+    """A merge's part: counts in memory, or a file whose `counts` are read when they are needed."""
 
     def __init__(
-        self,
-        name: str,
-        state: State | None,
-        load: Callable[[], State] | None = None,
-        sources: tuple[Source, ...] = (),
+        self, name: str, counts: State | Callable[[], State], sources: tuple[Source, ...] = ()
     ) -> None:
-        self.name, self._state, self._load = name, state, load
-        self.is_in_memory = state is not None
-        self.sources = sources if state is None else state.sources
+        self.name, self._counts = name, counts
+        self.is_in_memory = isinstance(counts, State)
+        self.sources = counts.sources if isinstance(counts, State) else sources
         self.keys = {source.key for source in self.sources}
         self.identifiers = {source.identifier for source in self.sources}
 
@@ -126,10 +115,7 @@ class Part:
 
     def state(self) -> State:
         """Return the counts; a ValueError if the file changed since its sources were read."""
-        if self._state is not None:
-            return self._state
-        assert self._load is not None
-        state = self._load()
+        state = self._counts if isinstance(self._counts, State) else self._counts()
         if state.sources != self.sources:
             raise ValueError(f"{self.name} has changed while it was read.")
         return state
@@ -197,25 +183,22 @@ def _is_replaced(first: Part, second: Part, is_replacing: bool) -> bool:
 
 
 def _overlap(first: Part, second: Part) -> MergeError:
-    if first.keys == second.keys and len(first.sources) == 1:
-        return MergeError(
-            f"{first.name} and {second.name} both are {second.sources[0].in_words()}, with "
-            "different counts",
-            "Pass repeated='replace' to keep the last, or name them by with_source if both are to "
-            "count, for instance with different periods.",
-            "repeated",
-        )
     shared = [
         source
         for source in second.sources
         if source.key in first.keys or source.identifier in first.identifiers
     ]
-    return MergeError(
-        f"{first.name} and {second.name} both contain {shared[0].in_words()}, so rows may count "
-        "twice",
-        "Leave one of them out, or take the source out of one: whole - part.",
-        "repeated",
-    )
+    names, what = f"{first.name} and {second.name}", shared[0].in_words()
+    if first.keys == second.keys and len(first.sources) == 1:
+        fact = f"{names} both are {what}, with different counts"
+        mend = (
+            "Pass repeated='replace' to keep the last, or name them by with_source if both are to "
+            "count, for instance with different periods."
+        )
+    else:
+        fact = f"{names} both contain {what}, so rows may count twice"
+        mend = "Leave one of them out, or take the source out of one: whole - part."
+    return MergeError(fact, mend, "repeated")
 
 
 # Merging -------------------------------------------------------------------------------------
@@ -276,14 +259,18 @@ def _by_period(state: State, name: str) -> State:
             "period",
         )
     (period,) = periods
+
+    def with_period(label: Any) -> Any:
+        if label is None:
+            return period
+        return (*label, period) if isinstance(label, tuple) else (label, period)
+
+    names: tuple[str, ...] = ()
+    if state.labels is not None:
+        names = _input.column_names(state.labels.tolist(), state.group_names)
     orders = (*state.orders, ()) if state.orders else ()
-    if state.labels is None:
-        state = regrouped(state, {None: period})
-        return state._replace(group_names=("period",))
-    groups = state.labels.tolist()
-    names = _input.column_names(groups, state.group_names)
-    to = {of: (*of, period) if isinstance(of, tuple) else (of, period) for of in groups}
-    return regrouped(state, to)._replace(group_names=(*names, "period"), orders=orders)
+    state = regrouped(state, with_period)
+    return state._replace(group_names=(*names, "period"), orders=orders)
 
 
 def _warn_of_alike(sent: Sequence[tuple[str, bytes, bool]]) -> None:
@@ -311,17 +298,11 @@ class Agreement:
     """Class labels, groups and disclosure level that all parts must share.
 
     Errors name the first part that differs, and the earlier part that it contradicts; they call
-    the parts `parts`, and tell what mends other kinds of labels, and groups in only some parts.
+    the parts `parts`.
     """
 
-    def __init__(
-        self,
-        parts: str = "parts",
-        mend_of_kinds: str = "text by .regroup(str)",
-        mend_of_groups: str = "name the missing group, for instance by counts.regroup({None: "
-        "'device 7'})",
-    ) -> None:
-        self._parts, self._mends = parts, (mend_of_kinds, mend_of_groups)
+    def __init__(self, parts: str = "parts") -> None:
+        self._parts = parts
         self._classes = _input.Classes()
         # The first part with each value of a property
         self._by_label: dict[Any, str] = {}
@@ -350,28 +331,18 @@ class Agreement:
         if rule.level == "summary":
             self._check_groups_of_summary(name, state)
         level = rule.bins if rule.level == "bins" else rule.level
-        if level in self._by_level:
-            return
-        self._by_level[level] = name, rule
+        self._by_level.setdefault(level, (name, rule))
         levels = dict(self._by_level)
         if not levels.keys() & {"exact", "summary"}:
             levels.pop(None, None)
-        if len(levels) < 2:
-            return
-        (first, one), *_, (second, other) = levels.values()
-        common = common_level(one, other)
-        if common is not None:
-            passed = repr(common.bins if common.level == "bins" else common.level)
-            mend = f"ScoreCounts.merge(parts, disclosure={passed}) reduces all of them first."
-        elif None in levels:
-            mend = "Pass Bins, such as those of the ranges, as disclosure= to ScoreCounts.merge."
-        else:
-            mend = "Neither has bins that are unions of the other's: count one of them again."
-        raise MergeDisclosureError(
-            f"{first} is {level_in_words(one)}, and {second} is {level_in_words(other)}",
-            mend,
-            "disclosure",
-        )
+        if len(levels) > 1:
+            (first, one), *_, (second, other) = levels.values()
+            raise MergeDisclosureError(
+                f"{first} is {level_in_words(one)}, and {second} is {level_in_words(other)}",
+                "Pass disclosure= to ScoreCounts.merge, which reduces all parts first, to Bins "
+                "that are unions of the bins of all parts, or to 'summary'.",
+                "disclosure",
+            )
 
     def _check_groups_of_summary(self, name: str, state: State) -> None:
         labels = [None] if state.labels is None else state.labels.tolist()
@@ -388,23 +359,22 @@ class Agreement:
             )
 
     def _check_classes(self, name: str, state: State) -> None:
-        if state.classes == self._classes:
-            return
         seen, positive = state.classes
+        for label in (*seen, positive):
+            if label is not None:
+                self._by_label.setdefault(label, name)
         if positive is not None:
             self._by_positive.setdefault(positive, name)
-        for label in (*seen, *(() if positive is None else (positive,))):
-            self._by_label.setdefault(label, name)
         try:
             self._classes = _input.Classes.merged([self._classes, state.classes])
         except ValueError as error:
-            is_of_positive = len(self._by_positive) > 1
-            found = self._by_positive if is_of_positive else self._by_label
+            noun, reason, found = "class labels", "labels", self._by_label
+            if len(self._by_positive) > 1:
+                noun, reason, found = "positive labels", "pos_label", self._by_positive
             holders = [f"{shortened(label)} in {part}" for label, part in [*found.items()][:4]]
-            noun = "positive labels" if is_of_positive else "class labels"
             raise MergeError(
                 f"the {self._parts} have {len(found)} {noun}, {enumerated(holders)}",
-                reason="pos_label" if is_of_positive else "labels",
+                reason=reason,
                 message=f"{name}: with the {self._parts} before, {error}",
             ) from error
 
@@ -440,7 +410,8 @@ class Agreement:
         if len(self._by_grouping) > 1:
             raise MergeError(
                 f"{self._by_grouping[False]} has no groups, and {self._by_grouping[True]} has "
-                f"groups; {self._mends[1]}",
+                "groups; name the missing group, for instance by counts.regroup({None: "
+                f"'device 7'}}), or count all {self._parts} with groups, or all without",
                 reason="groups",
             )
 
@@ -459,7 +430,8 @@ class Agreement:
                 f"{name}: groups of different kinds cannot be merged: it has groups labelled by "
                 f"{' and '.join(map(str, kinds))}, and {self._kinds[united.index(None)][1]} has "
                 f"groups labelled by {' and '.join(map(str, before))}",
-                f"All need groups of one kind, for instance {self._mends[0]}.",
+                "All need groups of one kind, for instance text by .regroup(str) of the counts, or "
+                "by .astype(str) of the labels.",
                 "kinds",
             )
         # A kind changes if all rows of earlier parts lack a label.
@@ -534,37 +506,34 @@ def _without_cells(whole: State, part: State) -> State:
     strange = MergeError(
         "the part has rows that the counts do not have, so it was never merged into them."
     )
-    if theirs.scores.size > ours.scores.size:
-        raise strange
     codes = np.r_[ours.groups, _places(whole, part)[theirs.groups]]
     numbers, starts = number_cells(np.r_[ours.scores, theirs.scores], codes, whole.n_groups)
     if starts[-1] > ours.scores.size:
         raise strange
     place = numbers[ours.scores.size :]
-    left = [column.astype(np.int64) for column in (ours.negatives, ours.positives)]
-    for column, out in zip(left, (theirs.negatives, theirs.positives), strict=True):
-        column[place] -= out.astype(np.int64)
-    if any((column < 0).any() for column in left):
+    counts = np.stack(ours[2:4]).astype(np.int64)
+    counts[:, place] -= np.stack(theirs[2:4]).astype(np.int64)
+    if (counts < 0).any():
         raise strange
     weights = None
     if ours.weights is not None:
         weights = ours.weights.copy()
-        weights[:, place] -= _weights_of(theirs)
-        weights[np.stack(left * 2) == 0] = 0.0
+        weights[:, place] -= weights_of(theirs)
+        weights[np.tile(counts == 0, (2, 1))] = 0.0
         not_exact = MergeError(
             "the weights of the part are too large to be taken out without rounding, or are not "
             "those of the merged part; merge the other parts again."
         )
         try:
-            check_weight_sums(weights, *left)
+            check_weight_sums(weights, *counts)
         except ValueError as error:
             raise not_exact from error
         # The sums keep the rounding error of the whole.
         if ((ours.weights > _LARGEST_RATIOS * weights) & (weights > 0.0)).any():
             raise not_exact
-    kept = (left[0] > 0) | (left[1] > 0)
+    kept = (counts[0] > 0) | (counts[1] > 0)
     sizes = np.bincount(ours.groups[kept], minlength=whole.n_groups)
-    cells = ours._replace(negatives=left[0], positives=left[1], weights=weights)
+    cells = ours._replace(negatives=counts[0], positives=counts[1], weights=weights)
     cells = cells.take(kept, np.append(0, np.cumsum(sizes)))
     ranges = None if whole.ranges is None else whole.ranges[:, kept]
     return with_groups(whole._replace(content=cells, ranges=ranges), np.flatnonzero(sizes))

@@ -64,20 +64,6 @@ class OwnMoments(NamedTuple):
     comparisons_squared: Floats
 
 
-def rows_by_class(cells: Cells, found: Concordance) -> tuple[ClassRows, ClassRows]:
-    """Return numbers and weights of the negatives and the positives in each group."""
-    squares: tuple[Any, Any] = (found.n_negatives, found.n_positives)
-    if cells.weights is not None and found.u2.size:
-        starts, (of_negatives, of_positives) = cells.starts[:-1], cells.weights[2:]
-        squares = np.add.reduceat(of_negatives, starts), np.add.reduceat(of_positives, starts)
-    numbers, weights = (found.n_negatives, found.n_positives), (found.negatives, found.positives)
-    negatives, positives = (
-        ClassRows(n, weight.astype(np.float64), of_class.astype(np.float64))
-        for n, weight, of_class in zip(numbers, weights, squares, strict=True)
-    )
-    return negatives, positives
-
-
 def group_aucs(u2: NDArray[Any], negatives: ClassRows, positives: ClassRows) -> Floats:
     """Return each group's AUC; NaN if the group lacks a class."""
     pairs = negatives.weight * positives.weight
@@ -120,16 +106,16 @@ class Summary(NamedTuple):
     and `OwnMoments`. For binned scores, n is 3, with the lowest and the highest AUCs.
     """
 
-    n_negatives: NDArray[np.int64]
-    n_positives: NDArray[np.int64]
+    negatives: NDArray[np.int64]
+    positives: NDArray[np.int64]
     weights: Floats | None
     u2: NDArray[Any]
     moments: Floats
 
     @property
-    def n_groups(self) -> int:
-        """Group count."""
-        return self.n_negatives.size
+    def starts(self) -> NDArray[np.intp]:
+        """First row of each group, and the number of rows, as in `Cells`: a row per group."""
+        return np.arange(self.negatives.size + 1)
 
     @property
     def has_limits(self) -> bool:
@@ -137,26 +123,11 @@ class Summary(NamedTuple):
         return len(self.u2) > 1
 
     @property
-    def arrays(self) -> list[NDArray[Any]]:
-        """All arrays, in the order of the attributes."""
-        return [array for array in self if array is not None]
-
-    @property
     def concordance(self) -> Concordance:
         """Rows and concordant pairs of each group."""
-        of_rows = self.n_negatives, self.n_positives
-        if self.weights is None:
-            return Concordance(*of_rows, *of_rows, self.u2[0])
-        return Concordance(*of_rows, self.weights[0], self.weights[1], self.u2[0])
-
-    @property
-    def rows_by_class(self) -> tuple[ClassRows, ClassRows]:
-        """Rows of the negatives and the positives in each group."""
-        found = []
-        for place, n in enumerate((self.n_negatives, self.n_positives)):
-            of_rows = [n.astype(np.float64)] * 2 if self.weights is None else self.weights[place::2]
-            found.append(ClassRows(n, *of_rows))
-        return found[0], found[1]
+        rows = self.negatives, self.positives
+        negatives, positives = rows if self.weights is None else self.weights[:2]
+        return Concordance(*rows, negatives, positives, self.u2[0])
 
     @property
     def extremes(self) -> tuple[Summary, Summary]:
@@ -169,27 +140,12 @@ class Summary(NamedTuple):
 
     def take(self, groups: NDArray[np.intp]) -> Summary:
         """Return some groups' summary, in this order."""
-        negatives, positives = self.n_negatives[groups], self.n_positives[groups]
+        negatives, positives = self.negatives[groups], self.positives[groups]
         weights = None if self.weights is None else self.weights[:, groups]
         u2 = self.u2[:, groups]
         if u2.dtype.kind == "O":
             u2 = u2.astype(dtype_of_u2(negatives, positives))
         return Summary(negatives, positives, weights, u2, self.moments[..., groups])
-
-    def over(self, exponent: int) -> Summary:
-        """Return the summary with weights divided by ``2**exponent``, without rounding."""
-        if self.weights is None or exponent == 0:
-            return self
-        # The first four moments are sums of squared weights. The last two are sums of products of
-        # two squared weights.
-        of_weights, of_moments = (
-            -exponent * np.array(powers)[:, None] for powers in ((1, 1, 2, 2), (2, 2, 2, 2, 4, 4))
-        )
-        return self._replace(
-            weights=np.ldexp(self.weights, of_weights),
-            u2=np.ldexp(self.u2, -2 * exponent),
-            moments=np.ldexp(self.moments, of_moments),
-        )
 
 
 def dtype_of_u2(n_negatives: NDArray[Any], n_positives: NDArray[Any]) -> np.dtype[Any]:
@@ -198,9 +154,17 @@ def dtype_of_u2(n_negatives: NDArray[Any], n_positives: NDArray[Any]) -> np.dtyp
     return np.dtype(object if is_large.any() else np.uint64)
 
 
-def defined_moments(found: Concordance, moments: OwnMoments) -> Floats:
-    """Return moments as an array of shape (6, n_groups), 0 for groups that lack a class."""
-    return np.where((found.n_negatives > 0) & (found.n_positives > 0), np.stack(moments), 0.0)
+def rows_by_class(content: Cells | Summary, found: Concordance) -> tuple[ClassRows, ClassRows]:
+    """Return numbers and weights of the negatives and the positives in each group."""
+    starts = content.starts[:-1]
+    squares: Sequence[NDArray[Any]] = found.n_negatives, found.n_positives
+    if content.weights is not None and starts.size:
+        squares = [np.add.reduceat(of_class, starts) for of_class in content.weights[2:]]
+    negatives, positives = (
+        ClassRows(n, weight.astype(np.float64), of_class.astype(np.float64))
+        for n, weight, of_class in zip(found[:2], found[2:4], squares, strict=True)
+    )
+    return negatives, positives
 
 
 # Merging -------------------------------------------------------------------------------------
@@ -210,35 +174,30 @@ def merged_summaries(
     parts: Sequence[Summary], numbers: Sequence[NDArray[np.intp]], n_groups: int
 ) -> Summary:
     """Merge summaries with different groups."""
-    is_weighted = any(part.weights is not None for part in parts)
-    n_sums = max(len(part.u2) for part in parts)
-    columns = zip(*(_with(part, is_weighted, n_sums) for part in parts), strict=True)
+    if any(part.weights is not None for part in parts):
+        parts = [
+            part._replace(weights=weights_of(part), u2=part.u2.astype(np.float64)) for part in parts
+        ]
 
     def joined(values: Sequence[NDArray[Any]]) -> NDArray[Any]:
-        found = np.zeros((*values[0].shape[:-1], n_groups), np.result_type(*values))
+        # Groups whose AUC is exact get it for the lowest and the highest AUC as well.
+        rows = np.broadcast_shapes(*(of_part.shape[:-1] for of_part in values))
+        found = np.zeros((*rows, n_groups), np.result_type(*values))
         for of_part, own in zip(values, numbers, strict=True):
             found[..., own] = of_part
         return found
 
+    columns = zip(*parts, strict=True)
     merged: Any = [None if values[0] is None else joined(values) for values in columns]
     return Summary(*merged)
 
 
-def unit_weights(n_negatives: NDArray[Any], n_positives: NDArray[Any]) -> Floats:
-    """Return sums of weights and of squared weights by class of rows that have weight 1."""
-    counts = np.stack([n_negatives, n_positives]).astype(np.float64)
+def weights_of(content: Cells | Summary) -> Floats:
+    """Return sums of weights and squared weights by class; unweighted rows have weight 1."""
+    if content.weights is not None:
+        return content.weights
+    counts = np.stack([content.negatives, content.positives]).astype(np.float64)
     return np.concatenate([counts, counts])
-
-
-def _with(part: Summary, is_weighted: bool, n_sums: int) -> Summary:
-    """Return the part with weights and limits, if another part has weights or limits."""
-    if is_weighted and part.weights is None:
-        weights = unit_weights(part.n_negatives, part.n_positives)
-        part = part._replace(weights=weights, u2=part.u2.astype(np.float64))
-    if len(part.u2) < n_sums:
-        u2, moments = (np.repeat(values, n_sums, axis=0) for values in (part.u2, part.moments))
-        part = part._replace(u2=u2, moments=moments)
-    return part
 
 
 # Checks of summaries from files
@@ -249,31 +208,35 @@ _CLOSE = 1e-6
 
 def wrong_summary(summary: Summary) -> str | None:
     """Return why no rows can have this summary; None without a contradiction."""
-    negatives, positives = summary.rows_by_class
-    pairs = negatives.weight * positives.weight
-    # Without weights, twice U is an exact number.
-    near: Any = 0 if summary.weights is None else _CLOSE * pairs
-    for name, u2, moments in zip(
-        ("", "lowest ", "highest "), summary.u2, summary.moments, strict=False
-    ):
-        of_pairs = u2.astype(np.float64)
-        if not (np.isfinite(of_pairs).all() and np.isfinite(moments).all()):
-            return "its sums are not finite numbers"
-        is_wrong = ~((of_pairs >= 0) & (of_pairs <= 2.0 * pairs + near))
+    floats = summary.u2.astype(np.float64), summary.moments
+    if not all(np.isfinite(sums).all() for sums in floats):
+        return "its sums are not finite numbers"
+    for what, is_wrong in _wrong_sums(summary):
         if is_wrong.any():
-            return f"its {name}u2 is not from 0 to twice its number of pairs{_in_group(is_wrong)}"
+            return f"its {what}, in group {int(np.argmax(is_wrong))}"
+    return None
+
+
+def _wrong_sums(summary: Summary) -> Iterator[tuple[str, NDArray[np.bool_]]]:
+    """Yield phrases on impossible sums, each with the affected groups."""
+    negatives, positives = rows_by_class(summary, summary.concordance)
+    pairs, has_equal_weights = negatives.weight * positives.weight, summary.weights is None
+    # Without weights, twice U is an exact number.
+    near: Any = 0 if has_equal_weights else _CLOSE * pairs
+    names = ("", "lowest ", "highest ")
+    for name, of_pairs, moments in zip(names, summary.u2, summary.moments, strict=False):
+        u2 = of_pairs.astype(np.float64)
+        yield (
+            f"{name}u2 is not from 0 to twice its number of pairs",
+            ~((u2 >= 0) & (u2 <= 2.0 * pairs + near)),
+        )
         own = OwnMoments(*moments)
-        for what, is_wrong in _wrong_moments(
-            of_pairs, own, negatives, positives, summary.weights is None
-        ):
-            if is_wrong.any():
-                return f"its {name}{what}{_in_group(is_wrong)}"
+        for what, is_wrong in _wrong_moments(u2, own, negatives, positives, has_equal_weights):
+            yield name + what, is_wrong
     if summary.has_limits:
         value, low, high = summary.u2
         is_wrong = np.asarray((low > value + near) | (value > high + near), np.bool_)
-        if is_wrong.any():
-            return f"its u2 is not from lowest_u2 to highest_u2{_in_group(is_wrong)}"
-    return None
+        yield "u2 is not from lowest_u2 to highest_u2", is_wrong
 
 
 def _wrong_moments(
@@ -290,21 +253,18 @@ def _wrong_moments(
         ("positives", positives, moments.positives_once, moments.positives_squared),
         ("negatives", negatives, moments.negatives_once, moments.negatives_squared),
     ):
-        # A placement value differs from the AUC by at most the larger of A and 1 - A.
-        most = np.where(pairs > 0, rows.squares * np.maximum(auc, 1.0 - auc) ** 2, 0.0)
+        # A placement value differs from the AUC by at most the larger of A and 1 - A, and that of a
+        # single row not at all.
+        most = rows.squares * np.maximum(auc, 1.0 - auc) ** 2
+        most = np.where((pairs > 0) & (rows.n > 1), most, 0.0)
         near = _CLOSE * rows.squares * (pairs > 0)
         yield (
             f"{name}_squared is negative or too large",
             ~((squared >= 0) & (squared <= most + near)),
         )
-        # By the inequality of Cauchy and Schwarz
-        yield (
-            f"{name}_once is too large",
-            ~(np.abs(once) <= np.sqrt(rows.squares * (squared + near))),
-        )
-        yield f"{name}_squared is not 0 for a single row", (rows.n == 1) & ~(squared <= near)
-        if has_equal_weights:
-            yield f"{name}_once is not 0", ~(np.abs(once) <= near)
+        # Deviations with equal weights add up to 0. The other limit is that of Cauchy and Schwarz.
+        limit = near if has_equal_weights else np.sqrt(rows.squares * (squared + near))
+        yield f"{name}_once is too large", ~(np.abs(once) <= limit)
     once, squared = moments.comparisons, moments.comparisons_squared
     of_squares = np.where(pairs > 0, negatives.squares * positives.squares, 0.0)
     low, high = 1.0 - _CLOSE, 1.0 + _CLOSE
@@ -321,8 +281,3 @@ def _wrong_moments(
         explained += positives.weight * moments.negatives_squared
         whole = squared - auc**2 * pairs
         yield "sums of squares are too large for u2", ~(explained <= whole + _CLOSE * pairs)
-
-
-def _in_group(is_wrong: NDArray[np.bool_]) -> str:
-    """Return a phrase with the first wrong group."""
-    return f", in group {int(np.argmax(is_wrong))}"

@@ -249,7 +249,7 @@ class MulticlassRows(NamedTuple):
         y = _input.column_of(y_true, "y_true")
         known = _checked_labels(y, labels)
         columns = _columns_of(y_score, known)
-        scores = _checked_scores(y_score, known, is_given=labels is not None)
+        scores = _checked_scores(y_score, known)
         by_class = {
             label: _input.check_rows(
                 np.asarray(y == label, np.bool_),
@@ -284,11 +284,14 @@ class MulticlassRows(NamedTuple):
         The key is the label of a class, or with "ovo" the labels of the positive and the negative.
         """
         if self.multi_class == "ovr":
-            text = _words.label_text(key)
-            return _named(self.by_class[key], text, f"not {text}")
-        one, other = key
-        found = self.by_class[one].at(self.numbers(key))
-        return _named(found, _words.label_text(one), _words.label_text(other))
+            rows, positive = self.by_class[key], _words.label_text(key)
+            negative = f"not {positive}"
+        else:
+            rows = self.by_class[key[0]].at(self.numbers(key))
+            positive, negative = map(_words.label_text, key)
+        of_labels = ((negative, ~rows.positive), (positive, rows.positive))
+        seen = [label for label, of_label in of_labels if of_label.any()]
+        return rows._replace(classes=_input.Classes.of(seen, positive))
 
 
 def keys_of(labels: Iterable[Any], multi_class: MultiClass) -> list[Any]:
@@ -301,11 +304,10 @@ def _checked_labels(y: NDArray[Any], labels: Any) -> list[Any]:
     seen = _input.classes_of(y)
     known = seen if labels is None else _input.column_of(labels, "labels").tolist()
     if len(set(known)) < max(len(known), 3):
-        mend = " For two classes use GroupAUC." if len(known) == 2 else ""
         raise ValueError(
             f"{'y_true' if labels is None else 'labels'} must hold three or more different "
-            f"classes; got {_words.listed(known)}.{mend} If the rows lack a class, pass the labels "
-            "of all classes as labels=."
+            f"classes; got {_words.listed(known)}. For two classes use GroupAUC. If the rows lack "
+            "a class, pass the labels of all classes as labels=."
         )
     unknown = [label for label in seen if label not in known]
     if unknown:
@@ -348,23 +350,16 @@ def _columns_of(y_score: Any, labels: list[Any]) -> list[int]:
     )
 
 
-def _checked_scores(y_score: Any, labels: list[Any], *, is_given: bool) -> NDArray[Any]:
+def _checked_scores(y_score: Any, labels: list[Any]) -> NDArray[Any]:
     """Return the scores as an array with as many columns as labels."""
     try:
         scores = np.asarray(y_score)
     except ValueError as error:
         raise ValueError(f"y_score must have rows of one length: {error}") from error
     if scores.ndim != 2 or scores.shape[1] != len(labels):
-        mend = "" if is_given else " If the rows lack a class, pass labels=."
         raise ValueError(
             f"y_score must have one column for each of the {len(labels)} classes, "
-            f"{_words.listed(labels)}; got an array of shape {scores.shape}.{mend}"
+            f"{_words.listed(labels)}; got an array of shape {scores.shape}. If the rows lack a "
+            "class, pass labels=."
         )
     return scores
-
-
-def _named(rows: _input.Rows, positive: str, negative: str) -> _input.Rows:
-    """Return the rows with both class names, which messages and audits show."""
-    of_labels = ((negative, ~rows.positive), (positive, rows.positive))
-    seen = [label for label, of_label in of_labels if of_label.any()]
-    return rows._replace(classes=_input.Classes.of(seen, positive))

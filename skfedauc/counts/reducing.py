@@ -20,8 +20,8 @@ from skfedauc.counts.disclosure import (
     level_in_words,
     needs,
 )
-from skfedauc.counts.moments import Summary, defined_moments
-from skfedauc.counts.state import MOST_ROWS, Ranges, State, changed
+from skfedauc.counts.moments import Summary
+from skfedauc.counts.state import MOST_ROWS, Ranges, State, by_class, changed
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -43,7 +43,7 @@ def reduced(state: State, rule: Disclosure) -> State:
     if least is None or state.disclosure.bins is None:
         return state
     cells, ranges, codes = _join_small(state.cells, state.disclosure.bins, least)
-    state = changed(state, cells, None if state.labels is None else codes, ranges=ranges)
+    state = changed(state, cells, codes, ranges=ranges)
     return state.with_disclosure(bins=None)
 
 
@@ -57,10 +57,9 @@ def at_level(state: State, rule: Disclosure, *, widen: bool = False) -> State:
         return state if held.level == "summary" else _summarized(state)
     if held.level == "summary" or (held.level == "bins" and rule.level == "exact"):
         asked = rule.level if rule.level == "exact" else rule.bins
-        what = "a summary by group" if held.level == "summary" else level_in_words(held)
         raise DisclosureError(
             f"disclosure={_words.shortened(asked)} would disclose more than these counts hold: "
-            f"they are {what}. Count the rows again with this disclosure."
+            f"they are {level_in_words(held)}. Count the rows again with this disclosure."
         )
     if rule.bins is None or rule.bins == held.bins:
         return state
@@ -68,27 +67,21 @@ def at_level(state: State, rule: Disclosure, *, widen: bool = False) -> State:
 
 
 def _binned(state: State, to: Bins, *, widen: bool) -> State:
-    cells, bins = state.cells, state.disclosure.bins
-    if state.ranges is None:
-        low = high = to.numbers_of(cells.scores)
-    elif bins is not None and not bins.refines(to):
-        raise DisclosureError(
-            f"counts with {bins!r} cannot be reduced to {to!r}, whose bins are no unions of "
-            "theirs. Count the rows again, or pass bins that contain theirs."
-        )
-    else:
-        low, high = (to.numbers_of(ends) for ends in state.ranges)
-        if not widen and (low != high).any():
-            first, last = state.ranges[:, np.argmax(low != high)]
-            raise DisclosureError(
-                f"the counts cannot be reduced to {to!r}: the range from {first:.17g} to "
-                f"{last:.17g} is not within one of its bins. Count the rows again."
-            )
-    is_of_rule = bool((low == high).all())
-    scores, ranges = _united_bins(to, low, high)
-    codes = None if state.labels is None else cells.groups
-    state = changed(state, cells._replace(scores=scores), codes, ranges=ranges)
-    return state.with_disclosure(level="bins", bins=to if is_of_rule else None)
+    cells, held = state.cells, state.disclosure
+    if held.bins is None or held.bins.refines(to):
+        ends = [cells.scores] if state.ranges is None else state.ranges
+        numbers = [to.numbers_of(of_cells) for of_cells in ends]
+        low, high = numbers[0], numbers[-1]
+        is_of_rule = bool((low == high).all())
+        if is_of_rule or widen:
+            scores, ranges = _united_bins(to, low, high)
+            cells = cells._replace(scores=scores)
+            state = changed(state, cells, cells.groups, ranges=ranges)
+            return state.with_disclosure(level="bins", bins=to if is_of_rule else None)
+    raise DisclosureError(
+        f"counts with {level_in_words(held)} cannot be reduced to {to!r}: a range of theirs is not "
+        "within one of its bins. Count the rows again, or pass bins that contain theirs."
+    )
 
 
 def _summarized(state: State) -> State:
@@ -107,26 +100,11 @@ def _summarized(state: State) -> State:
         of_rows = (negatives.weight, positives.weight, negatives.squares, positives.squares)
         weights = np.stack(of_rows)
     u2 = np.stack([one.concordance.u2 for one in counted])
-    moments = np.stack([defined_moments(one.concordance, one.own_moments) for one in counted])
-    summary = Summary(negatives.n, positives.n, weights, u2, moments).over(-exponent)
-    state = state._replace(content=summary, ranges=None)
+    has_pairs = (negatives.n > 0) & (positives.n > 0)
+    moments = np.stack([np.where(has_pairs, one.own_moments, 0.0) for one in counted])
+    summary = Summary(negatives.n, positives.n, weights, u2, moments)
+    state = state._replace(content=summary, ranges=None).over(-exponent)
     return state.with_disclosure(level="summary", bins=None)
-
-
-def common_level(one: Disclosure, other: Disclosure) -> Disclosure | None:
-    """Return the highest level to which counts with either level can be reduced.
-
-    None without such a level, or if it depends on the counts' ranges.
-    """
-    if "summary" in (one.level, other.level):
-        return Disclosure("summary")
-    bins = [rule.bins for rule in (one, other) if rule.bins is not None]
-    if not bins:
-        return None
-    first, second = bins[0], bins[-1]
-    if first.refines(second):
-        return Disclosure("bins", second)
-    return Disclosure("bins", first) if second.refines(first) else None
 
 
 def within(state: State, max_cells: int) -> State:
@@ -151,28 +129,21 @@ def within(state: State, max_cells: int) -> State:
 # Small groups --------------------------------------------------------------------------------
 
 
-def is_small(numbers: Sequence[NDArray[np.int64] | int], least: int) -> NDArray[np.bool_]:
-    """Return whether each group has a class with more than 0 and fewer than `least` rows."""
-    rows = np.asarray(numbers)
-    return np.asarray(((rows > 0) & (rows < least)).any(axis=0))
-
-
 def _without_small(state: State, least: int, tell: str) -> State:
-    small = is_small(state.concordance[:2], least)
+    negatives, positives = rows = np.asarray(state.concordance[:2])
+    small = ((rows > 0) & (rows < least)).any(axis=0)
     labels = [] if state.labels is None else state.labels[small].tolist()
-    negatives, positives = (n[small] for n in state.concordance[:2])
-    found = withheld_of(negatives, positives, labels, least, tell)
-    n_missing = state.n_missing
+    found = withheld_of(negatives[small], positives[small], labels, least, tell)
+    n_missing, held = state.n_missing, state.disclosure
     if 0 < n_missing < least:
         n_missing, found = 0, found._replace(is_n_missing_low=True)
-    held = state.disclosure
-    # The mark must not depend on the rows: it is there even if nothing is small.
-    mark = min(least, held.min_count or least)
-    withheld = Withheld.merged([held.withheld, found])
     if small.any():
         state = with_groups(state, np.flatnonzero(~small))
-    state = state._replace(n_missing=n_missing)
-    return state.with_disclosure(withheld=withheld, min_count=mark)
+    # The mark must not depend on the rows: it is there even if nothing is small.
+    return state._replace(n_missing=n_missing).with_disclosure(
+        withheld=Withheld.merged([held.withheld, found]),
+        min_count=min(least, held.min_count or least),
+    )
 
 
 def withheld_of(
@@ -190,14 +161,14 @@ def withheld_of(
     n_groups = n_negatives.size
     if n_groups == 0:
         return Withheld()
-    known = tuple(labels) if tell == "labels" else None
     if tell == "number":
-        return Withheld(n_groups, None, None, known, most_negatives=None, most_positives=None)
+        return Withheld(n_groups, None, None, None, most_negatives=None, most_positives=None)
     enough = n_groups * least
     totals = [int(n.sum()) for n in (n_negatives, n_positives)]
     negatives, positives = (total if total >= enough else None for total in totals)
     limit = enough - 1 if enough <= MOST_ROWS else None
     most = [limit if total is None else total for total in (negatives, positives)]
+    known = tuple(labels) if tell == "labels" else None
     return Withheld(n_groups, negatives, positives, known, False, *most)
 
 
@@ -228,33 +199,21 @@ def regrouped(state: State, to: Mapping[Any, Any] | Callable[[Any], Any] | None)
         state = state.with_disclosure(withheld=withheld._replace(labels=None))
     # The new labels may not belong to the named columns.
     state = state._replace(group_names=(), orders=())
-    if to is None:
-        if state.summary is not None and state.n_groups < 2:
-            return state._replace(labels=None)
-        needs(state.disclosure, Need.SCORES, "combining groups")
-        return changed(state, state.cells, None, labels=None)
     old = [None] if state.labels is None else state.labels.tolist()
-    numbers, labels = _input.map_labels(old, to, "regroup")
-    if isinstance(state.content, Summary):
-        order = _order_of_renamed(state, numbers, old) if state.n_groups else numbers[:0]
-        taken = state.content.take(order)
-        return state._replace(content=taken, labels=labels[: state.n_groups])
-    codes = numbers[state.content.groups]
-    if codes.size == 0:
-        return state._replace(labels=labels[:0])
-    return changed(state, state.content, codes, labels=labels)
-
-
-def _order_of_renamed(
-    state: State, numbers: NDArray[np.intp], old: Sequence[Any]
-) -> NDArray[np.intp]:
-    """Return a summary's old group numbers by new group; its groups cannot be combined."""
+    labels: NDArray[Any] | None = None
+    numbers = np.zeros(len(old), np.intp)
+    if to is not None:
+        numbers, labels = _input.map_labels(old, to, "regroup")
+    if not state.n_groups:
+        return state._replace(labels=None if labels is None else labels[:0])
+    if not isinstance(state.content, Summary):
+        return changed(state, state.content, numbers[state.content.groups], labels=labels)
     order = np.argsort(numbers, kind="stable")
     equal = np.flatnonzero(np.diff(numbers[order]) == 0)
     if equal.size:
         first, second = (_words.shortened_label(old[order[equal[0] + i]]) for i in (0, 1))
         needs(state.disclosure, Need.SCORES, f"combining the groups {first} and {second}")
-    return order
+    return state._replace(content=state.content.take(order), labels=labels)
 
 
 def with_scores(state: State, function: Callable[[NDArray[np.float64]], Any]) -> State:
@@ -271,8 +230,7 @@ def with_scores(state: State, function: Callable[[NDArray[np.float64]], Any]) ->
             f"{name} must have one number for each distinct score; got {scores.size} for "
             f"{distinct.size} scores."
         )
-    codes = None if state.labels is None else cells.groups
-    return changed(state, cells._replace(scores=scores[numbers]), codes)
+    return changed(state, cells._replace(scores=scores[numbers]), cells.groups)
 
 
 # Joined bins of small counts ----------------------------------------------------------------
@@ -296,28 +254,26 @@ def _united_bins(
 
 def _join_small(cells: Cells, bins: Bins, min_count: int) -> tuple[Cells, Ranges, NDArray[np.intp]]:
     """Join neighboring bins by group and class until each count is at least `min_count`."""
-    counts = np.stack([cells.negatives, cells.positives]).astype(np.int64)
-    of_class, cell = np.nonzero(counts)
-    counts, numbers, codes = counts[of_class, cell], bins.numbers_of(cells.scores), cells.groups
+    apart, cell = by_class(cells)
+    codes, numbers = cells.groups[cell], bins.numbers_of(apart.scores)
     # Classes are apart as groups are.
-    parts = of_class * (cells.starts.size - 1) + codes[cell]
-    first = _first_of_runs(counts, parts, min_count)
+    parts = codes + (apart.positives > 0) * (cells.starts.size - 1)
+    first = _first_of_runs((apart.negatives + apart.positives).astype(np.int64), parts, min_count)
     last = np.append(first[1:], cell.size)[: first.size] - 1
-    low, high = _rounded(numbers[cell[first]], numbers[cell[last]], parts[first], bins)
+    low, high = _rounded(numbers[first], numbers[last], parts[first], bins)
     scores, ranges = _united_bins(bins, low, high)
-    place = of_class[first], np.arange(first.size)
-    n_rows, weights = np.zeros((2, first.size), np.int64), None
-    if first.size:
-        n_rows[place] = np.add.reduceat(counts, first)
-    if cells.weights is not None:
-        sums = np.zeros((2, *n_rows.shape))  # of weights, and of squared weights
-        for of_runs, of_cells in zip(sums, cells.weights.reshape(2, 2, -1), strict=True):
-            if first.size:
-                of_runs[place] = np.add.reduceat(of_cells[of_class, cell], first)
-        weights = sums.reshape(4, -1)
-    negatives, positives = map(compact_counts, n_rows)
-    joined = Cells(cells.starts, scores, negatives, positives, weights)
-    return joined, ranges, codes[cell[first]]
+    return _sums_of_runs(apart, first, scores, cells.starts), ranges, codes[first]
+
+
+def _sums_of_runs(
+    cells: Cells, first: NDArray[np.intp], scores: Floats, starts: NDArray[np.intp]
+) -> Cells:
+    """Return one cell for each run of cells, with a score and the groups' new `starts`."""
+    negatives, positives = (
+        compact_counts(np.add.reduceat(counts, first, dtype=np.int64)) for counts in cells[2:4]
+    )
+    weights = None if cells.weights is None else np.add.reduceat(cells.weights, first, axis=1)
+    return Cells(starts, scores, negatives, positives, weights)
 
 
 def _first_of_runs(counts: Integers, codes: NDArray[np.intp], least: int) -> NDArray[np.intp]:
@@ -372,7 +328,7 @@ def _bit_length(numbers: Integers) -> Integers:
 _SAME_CLASS = 0.1
 
 
-def _join_nearest(cells: Cells, ranges: Ranges | None, max_cells: int) -> tuple[Cells, Ranges]:
+def _join_nearest(cells: Cells, ranges: Ranges, max_cells: int) -> tuple[Cells, Ranges]:
     """Join neighboring cells by group until there are `max_cells`."""
     chain = _Chain(cells, ranges)
     while chain.size > max_cells:
@@ -380,37 +336,30 @@ def _join_nearest(cells: Cells, ranges: Ranges | None, max_cells: int) -> tuple[
     first = chain.first
     last = np.append(first[1:], cells.scores.size) - 1
     low, high = cells.scores[first], cells.scores[last]
-    joined = Cells(
-        np.searchsorted(first, cells.starts),
-        np.where(first == last, low, _score_between(low, high)) + 0.0,
-        compact_counts(np.add.reduceat(cells.negatives, first, dtype=np.int64)),
-        compact_counts(np.add.reduceat(cells.positives, first, dtype=np.int64)),
-        None if cells.weights is None else np.add.reduceat(cells.weights, first, axis=1),
-    )
-    return joined, np.stack([chain.low, chain.high])
+    scores = np.where(first == last, low, _score_between(low, high)) + 0.0
+    joined = _sums_of_runs(cells, first, scores, np.searchsorted(first, cells.starts))
+    return joined, np.stack([chain.lows[0], chain.highs[0]])
 
 
 class _Chain:
     """Sorted cells in a chain that joins neighbors."""
 
-    def __init__(self, cells: Cells, ranges: Ranges | None) -> None:
+    def __init__(self, cells: Cells, ranges: Ranges) -> None:
         amounts = np.stack([amount.astype(np.float64) for amount in cells.amounts])
-        n_groups = cells.starts.size - 1
-        low, high = (cells.scores, cells.scores) if ranges is None else ranges
-        self.first = np.arange(cells.scores.size)
-        self.low, self.high = low.copy(), high.copy()
-        self._codes = cells.groups
-        self._shares = _shares(amounts, amounts.sum(axis=1))
-        # Shares of the rows with a range below this range, and with a range that begins at or below
-        # the end of this range
-        self._below = _shares_before(self._shares, high, low, "left")
-        self._upto = _shares_before(self._shares, low, high, "right")
-        # Shares of each group; pairs of these shares give the mean width of the groups' intervals
-        self._in_group = None
+        n_groups, (low, high) = cells.starts.size - 1, ranges
+        self.first, self._codes, self._round = np.arange(low.size), cells.groups, 0
+        shares = _shares(amounts, amounts.sum(axis=1))
+        # The ends of each range; then shares of the rows with a range below this range, and with a
+        # range that begins at or below the end of this range
+        self.lows: Floats = np.stack([low, *_shares_before(shares, high, low, "left")])
+        self.highs: Floats = np.stack([high, *_shares_before(shares, low, high, "right")])
+        # Shares of all rows; then shares of each group, whose pairs give the mean width of the
+        # groups' intervals
+        self._sums = shares
         if n_groups > 1:
             of_groups = np.add.reduceat(amounts, cells.starts[:-1], axis=1)
-            self._in_group = _shares(amounts, of_groups[:, self._codes]) / np.sqrt(n_groups)
-        self._round = 0
+            in_group = _shares(amounts, of_groups[:, self._codes]) / np.sqrt(n_groups)
+            self._sums = np.concatenate([shares, in_group])
 
     @property
     def size(self) -> int:
@@ -437,38 +386,32 @@ class _Chain:
         kept[joined + 1] = False
         first = np.flatnonzero(kept)
         self.first, self._codes = self.first[first], self._codes[first]
-        self.low, self.high = (
-            np.minimum.reduceat(self.low, first),
-            np.maximum.reduceat(self.high, first),
-        )
-        self._below = np.minimum.reduceat(self._below, first, axis=1)
-        self._upto = np.maximum.reduceat(self._upto, first, axis=1)
-        self._shares = np.add.reduceat(self._shares, first, axis=1)
-        if self._in_group is not None:
-            self._in_group = np.add.reduceat(self._in_group, first, axis=1)
+        self.lows = np.minimum.reduceat(self.lows, first, axis=1)
+        self.highs = np.maximum.reduceat(self.highs, first, axis=1)
+        self._sums = np.add.reduceat(self._sums, first, axis=1)
 
     def _costs(self) -> Floats:
         """Return what joining each cell with the next costs; infinite between groups."""
         left, right = slice(None, -1), slice(1, None)
-        shares, low, high = self._shares, self.low, self.high
+        shares, low, high = self._sums[:2], self.lows[0], self.highs[0]
+        below, upto = self.lows[1:], self.highs[1:]
         is_range = low < high
         overlap = (high[left] >= low[right]) & (low[left] <= high[right])
         # Pairs of rows within each cell, and between neighboring cells
         own, between = _pairs(shares, shares) / 2, _pairs(shares[:, left], shares[:, right])
         # Pairs with all rows within the range; pairs within the cell count twice
-        within = _pairs(shares, self._upto - self._below)
+        within = _pairs(shares, upto - below)
         joined = _pairs(
             shares[:, left] + shares[:, right],
-            np.maximum(self._upto[:, left], self._upto[:, right])
-            - np.minimum(self._below[:, left], self._below[:, right]),
+            np.maximum(upto[:, left], upto[:, right]) - np.minimum(below[:, left], below[:, right]),
         )
         # Pairs within the range of the joined cell, each once, minus pairs whose order is already
         # unknown
         known = within - own * (2 - is_range)
-        cost = joined - (own[left] + own[right] + between) - known[left] - known[right]
+        cost: Floats = joined - (own[left] + own[right] + between) - known[left] - known[right]
         cost += overlap * between
-        if self._in_group is not None:
-            shares = self._in_group
+        if len(self._sums) > 2:
+            shares = self._sums[2:]
             own, between = _pairs(shares, shares) / 2, _pairs(shares[:, left], shares[:, right])
             own *= ~is_range
             cost += own[left] + own[right] + ~overlap * between

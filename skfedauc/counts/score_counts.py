@@ -31,11 +31,11 @@ from skfedauc.counts.state import (
     Source,
     State,
     in_order,
-    n_distinct,
     new_source,
     state_of_rows,
 )
 from skfedauc.counts.tables import Columns, count_table, state_of_table, table_of
+from skfedauc.counts.vectors import Grid, state_of_vector, vector_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -108,9 +108,8 @@ class ScoreCounts(Saved):
     @classmethod
     def _of(cls, state: State) -> ScoreCounts:
         counts = object.__new__(cls)
-        for array in (*state.arrays, state.labels):
-            if array is not None:
-                array.flags.writeable = False
+        for array in state.arrays:
+            array.flags.writeable = False
         object.__setattr__(counts, "_state", state)
         return counts
 
@@ -771,8 +770,6 @@ class ScoreCounts(Saved):
         >>> oslo.to_vector(bins, ["lima", "oslo"])
         array([0, 0, 1, 0, 0, 0, 1, 1])
         """
-        from skfedauc.counts.vectors import Grid, vector_of
-
         return vector_of(self._state, Grid(bins, groups), max_count)
 
     @classmethod
@@ -815,8 +812,6 @@ class ScoreCounts(Saved):
         >>> ScoreCounts.from_vector(sum(sent), bins, modulus=2**32) == (one + other).reduced(bins)
         True
         """
-        from skfedauc.counts.vectors import Grid, state_of_vector
-
         return cls._of(state_of_vector(vector, Grid(bins, groups), modulus))
 
     # Counts ----------------------------------------------------------------------------------
@@ -911,8 +906,6 @@ class ScoreCounts(Saved):
         if (one.labels is None) != (two.labels is None):
             return False
         mine, yours = one.arrays, two.arrays
-        if one.labels is not None and two.labels is not None:
-            mine, yours = [*mine, one.labels], [*yours, two.labels]
         return len(mine) == len(yours) and all(map(np.array_equal, mine, yours))
 
     __hash__ = None  # type: ignore[assignment]
@@ -932,14 +925,14 @@ class ScoreCounts(Saved):
 
     def _n_distinct(self) -> str:
         """Return the number of distinct scores, bins or ranges in words."""
-        rule = self.disclosure
+        rule, ranges = self.disclosure, self._state.ranges
         if rule.level == "summary":
             return "summary by group"
-        ranges = self._state.ranges
-        if ranges is not None and rule.bins is None:
-            return _words.counted(n_distinct(ranges), "range")
-        noun = "distinct score" if rule.level == "exact" else "bin"
-        return _words.counted(np.unique(self.cells.scores).size, noun)
+        if ranges is None:
+            return _words.counted(np.unique(self.cells.scores).size, "distinct score")
+        # Different ranges may have the same score.
+        n_ranges = np.unique(ranges[0] + 1j * ranges[1]).size
+        return _words.counted(n_ranges, "range" if rule.bins is None else "bin")
 
     def __repr__(self) -> str:
         positives, negatives = int(self.n_positives.sum()), int(self.n_negatives.sum())
@@ -963,9 +956,6 @@ def left_out(n_missing: int) -> str:
 
 # Parts of a merge --------------------------------------------------------------------------------
 
-# Bytes of files that are read once, and the cells of these files that are kept
-_SMALL_FILE, _MOST_KEPT = 1 << 16, 1 << 22
-
 
 def merge_named(
     parts: Any,
@@ -977,7 +967,6 @@ def merge_named(
     limits: Limits | None = None,
 ) -> tuple[ScoreCounts, list[str]]:
     """Merge parts by the options of `ScoreCounts.merge`; also return the names of repeated ones."""
-    _check_iterable(parts)
     rule = None if disclosure is None else check_rule(disclosure)
     if rule is not None and rule.min_count is not None:
         raise ValueError(
@@ -986,13 +975,12 @@ def merge_named(
     register = Register(repeated, models)
     with_periods = _input.check_flag(by_period, "by_period")
     is_skipping = _input.check_option("on_invalid", on_invalid, ("raise", "skip")) == "skip"
-    invalid: dict[str, str] | None = {} if is_skipping else None
+    invalid: list[str] | None = [] if is_skipping else None
     found = list(_parts_of(parts, check_limits(limits), invalid))
     if invalid:
-        reasons = [f"{name}: {reason.rstrip('.')}" for name, reason in invalid.items()]
-        more = f"; and {len(reasons) - 6:,} more" if len(reasons) > 6 else ""
-        left_out = _words.counted(len(reasons), "part")
-        message = f"{left_out} left out as invalid. {'; '.join(reasons[:6])}{more}."
+        more = f"; and {len(invalid) - 6:,} more" if len(invalid) > 6 else ""
+        left_out = _words.counted(len(invalid), "part")
+        message = f"{left_out} left out as invalid. {'; '.join(invalid[:6])}{more}."
         if not found:
             raise ValueError(f"parts must have at least one ScoreCounts; got none. {message}")
         _input.warn(message, UserWarning)
@@ -1000,65 +988,39 @@ def merge_named(
     return counts, [part.name for n, part in enumerate(found) if n not in register.kept]
 
 
-def _check_iterable(parts: Any) -> None:
-    """Raise a TypeError for a merge of what is no iterable of parts, such as a table."""
-    if isinstance(parts, Mapping):
-        wrong = [name for name in parts if not isinstance(name, str) or not name]
-        if wrong:
-            raise TypeError(
-                "parts must be a mapping from names to score counts or paths; got the name "
-                f"{_words.described(wrong[0])}."
-            )
-        return
+def _parts_of(parts: Any, limits: Limits, invalid: list[str] | None) -> Iterator[Part]:
+    """Yield the parts of a merge; `invalid` gets the reasons to leave files out, None raises."""
     is_table = hasattr(parts, "columns") or hasattr(parts, "column_names")
     is_single = isinstance(parts, ScoreCounts | str | bytes | os.PathLike)
     if is_table or is_single or not isinstance(parts, Iterable):
-        mend = " Pass the column of score counts, such as table['counts']." if is_table else ""
-        got = type(parts).__name__ if is_table else _words.described(parts)
-        raise TypeError(
-            f"parts must be an iterable of score counts or paths, such as a list; got {got}.{mend}"
-        )
-
-
-def _parts_of(parts: Any, limits: Limits, invalid: dict[str, str] | None) -> Iterator[Part]:
-    """Yield the parts of a merge; `invalid` gets the reasons to leave files out, None raises."""
+        raise _wrong_parts(type(parts).__name__ if is_table else _words.described(parts))
     named = parts.items() if isinstance(parts, Mapping) else ((None, part) for part in parts)
-    n_kept = 0
     for number, (name, part) in enumerate(named):
+        if isinstance(parts, Mapping) and not (isinstance(name, str) and name):
+            raise _wrong_parts(f"the name {_words.described(name)}")
         if isinstance(part, ScoreCounts):
             yield Part(name or f"part {number}", part._state)  # noqa: SLF001
             continue
         if not isinstance(part, str | os.PathLike):
-            raise _wrong_part(part)
-        name, state = name or repr(os.fspath(part)), None
-        try:
-            is_small = n_kept <= _MOST_KEPT and os.path.getsize(part) <= _SMALL_FILE
-            if is_small or invalid is not None:  # which files are invalid is known before adding
-                state = _state_in(part, limits)
-            sources = read_sources(part) if state is None else state.sources
+            raise _wrong_parts(f"a part of type {type(part).__name__}")
+        name = name or repr(os.fspath(part))
+        read = functools.partial(_state_in, part, limits)
+        try:  # Which files are invalid is known before adding.
+            sources = read_sources(part) if invalid is None else read().sources
         except (ValueError, OSError) as error:
-            if invalid is None:
-                raise
-            invalid[name] = str(error)
-            continue
-        if state is not None and is_small:
-            n_kept += state.n_cells
-            yield Part(name, state)
+            assert invalid is not None
+            invalid.append(f"{name}: {str(error).rstrip('.')}")
         else:
-            yield Part(name, None, functools.partial(_state_in, part, limits), sources)
+            yield Part(name, read, sources)
 
 
-def _wrong_part(part: Any) -> TypeError:
-    """Return the error for a part that is neither score counts nor a path, with the remedy."""
-    mend = ""
-    if isinstance(part, bytes | bytearray | memoryview):
-        mend = " ScoreCounts.from_bytes reads the bytes that ScoreCounts.to_bytes returned."
-    elif hasattr(part, "releases"):
-        mend = " PrivateCounts.merge adds up score counts and private counts."
-    elif isinstance(part, tuple | Mapping) or hasattr(part, "columns") or hasattr(part, "iloc"):
-        mend = " Pass the column of score counts of a table, such as table['counts']."
+def _wrong_parts(got: str) -> TypeError:
+    """Return the error for parts that are neither score counts nor paths, with the remedies."""
     return TypeError(
-        f"parts must be ScoreCounts or paths of files; got one of type {type(part).__name__}.{mend}"
+        "parts must be an iterable of score counts or paths, such as a list or the column "
+        f"table['counts'] of a table, or a mapping from names to these; got {got}. "
+        "ScoreCounts.from_bytes reads bytes, and PrivateCounts.merge adds up score counts and "
+        "private counts."
     )
 
 

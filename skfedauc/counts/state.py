@@ -219,30 +219,23 @@ class State(_Facts):
 
     @property
     def arrays(self) -> list[NDArray[Any]]:
-        """Arrays of the counts, without the labels."""
-        if isinstance(self.content, Summary):
-            return self.content.arrays
-        return [array for array in (*self.content, self.ranges) if array is not None]
+        """Arrays of the counts, and the labels."""
+        return [array for array in (*self.content, self.ranges, self.labels) if array is not None]
 
     @property
     def n_groups(self) -> int:
         """Group count; 1 for rows without groups, and 0 without rows."""
-        content = self.content
-        return content.n_groups if isinstance(content, Summary) else content.starts.size - 1
+        return self.content.starts.size - 1
 
     @property
     def n_cells(self) -> int:
         """Number of cells, or of groups in a summary."""
-        content = self.content
-        return content.n_groups if isinstance(content, Summary) else content.scores.size
+        return self.content.negatives.size
 
     @property
     def n_rows(self) -> tuple[int, int]:
         """Numbers of negatives and positives."""
-        content = self.content
-        if isinstance(content, Summary):
-            return int(content.n_negatives.sum()), int(content.n_positives.sum())
-        return total(content.negatives), total(content.positives)
+        return total(self.content.negatives), total(self.content.positives)
 
     @property
     def is_weighted(self) -> bool:
@@ -270,9 +263,7 @@ class State(_Facts):
     @functools.cached_property
     def rows_by_class(self) -> tuple[ClassRows, ClassRows]:
         """Numbers, weights and squared weights of the negatives and the positives by group."""
-        if self.summary is not None:
-            return self.summary.rows_by_class
-        return rows_by_class(self.cells, self.concordance)
+        return rows_by_class(self.content, self.concordance)
 
     @functools.cached_property
     def own_moments(self) -> OwnMoments:
@@ -286,9 +277,7 @@ class State(_Facts):
 
     @functools.cached_property
     def _sums(self) -> tuple[PlacementSums, PlacementSums]:
-        within, among_all = placement_sums(self.cells, among_all=True, n_jobs=self.n_jobs)
-        assert among_all is not None
-        return within, among_all
+        return placement_sums(self.cells, among_all=True, n_jobs=self.n_jobs)
 
     @property
     def sums_among_all(self) -> PlacementSums:
@@ -311,11 +300,15 @@ class State(_Facts):
         content = self.content
         if exponent == 0 or content.weights is None:
             return self
-        if isinstance(content, Summary):
-            return self._replace(content=content.over(exponent))
-        powers = exponent * np.array([[1], [1], [2], [2]])
-        cells = content._replace(weights=np.ldexp(content.weights, -powers))
-        return self._replace(content=cells)
+        powers = -exponent * np.array([[1], [1], [2], [2]])
+        weights = np.ldexp(content.weights, powers)
+        if not isinstance(content, Summary):
+            return self._replace(content=content._replace(weights=weights))
+        # The first four moments are sums of squared weights. The last two are sums of products of
+        # two squared weights.
+        powers = -exponent * np.array([[2], [2], [2], [2], [4], [4]])
+        u2, moments = np.ldexp(content.u2, -2 * exponent), np.ldexp(content.moments, powers)
+        return self._replace(content=content._replace(weights=weights, u2=u2, moments=moments))
 
     @property
     def extremes(self) -> tuple[State, State]:
@@ -325,14 +318,16 @@ class State(_Facts):
         """
         content = self.content
         if isinstance(content, Summary):
-            low, high = content.extremes
-            return self._replace(content=low), self._replace(content=high)
+            lowest, highest = content.extremes
+            return self._replace(content=lowest), self._replace(content=highest)
         if self.ranges is None:
             return self, self
-        exact = self._replace(ranges=None).with_disclosure(level="exact", bins=None)
         low, high = self.ranges
-        lowest, highest = _split(content, high, low), _split(content, low, high)
-        return exact._replace(content=lowest), exact._replace(content=highest)
+        exact = self._replace(ranges=None).with_disclosure(level="exact", bins=None)
+        return (
+            exact._replace(content=_split(content, high, low)),
+            exact._replace(content=_split(content, low, high)),
+        )
 
     def digest(self) -> bytes:
         """Return a digest of the counts and labels, to compare counts that are at hand.
@@ -340,7 +335,7 @@ class State(_Facts):
         Never write it to a file: whoever knows all rows but a few could find these by trying.
         """
         sha256 = hashlib.sha256(self.disclosure.level.encode())
-        for array in self.arrays if self.labels is None else [*self.arrays, self.labels]:
+        for array in self.arrays:
             if array.dtype.kind == "O":  # labels, and integers of more than 64 bits
                 text = "\0".join(map(_text_of_label, array.ravel().tolist()))
                 sha256.update(text.encode("utf-8", "surrogatepass"))
@@ -350,7 +345,7 @@ class State(_Facts):
 
     def checksum(self) -> bytes:
         """Return a checksum of everything that files keep, for pickles."""
-        kinds = [(array.dtype.str, array.shape) for array in self.arrays]
+        kinds = [(of.dtype.str, of.shape) for of in self._replace(labels=None).arrays]
         return hashlib.sha256(self.digest() + repr((kinds, self[3:-2])).encode()).digest()
 
 
@@ -373,12 +368,13 @@ def _text_of_label(label: Any) -> str:
 def added(cells: Cells, codes: NDArray[np.intp] | None, **facts: Any) -> State:
     """Add up cells with equal group and score, and return their state.
 
-    Cells may come in any order, and their `starts` are ignored. The other facts are attributes of
-    `State`, with the ranges of the cells and the labels of the groups.
+    Cells may come in any order, and their `starts` are ignored, as are the `codes` of their groups
+    without labels. The other facts are attributes of `State`, with the ranges of the cells and the
+    labels of the groups.
     """
     check_n_rows(negatives=cells.negatives, positives=cells.positives)
     labels = facts.get("labels")
-    n_groups = 1 if labels is None else labels.size
+    codes, n_groups = (None, 1) if labels is None else (codes, labels.size)
     sums, ranges = add_cells(cells, codes, n_groups), facts.pop("ranges", None)
     if ranges is not None:
         ranges = hull(cells.scores, ranges, codes, sums)
@@ -397,32 +393,28 @@ def hull(
     return hull
 
 
-def n_distinct(ranges: Ranges) -> int:
-    """Return how many distinct ranges there are; different ones may have the same score."""
-    low, high = ranges
-    return int(np.unique(low + 1j * high).size)
+def by_class(cells: Cells) -> tuple[Cells, NDArray[np.intp]]:
+    """Return cells of the negatives, then cells of the positives, and the cell that each is from.
+
+    The `starts` are those of the cells before.
+    """
+    of_negatives, of_positives = map(np.flatnonzero, (cells.negatives, cells.positives))
+    cell = np.concatenate([of_negatives, of_positives])
+    is_positive = np.arange(cell.size) >= of_negatives.size
+    weights = None
+    if cells.weights is not None:
+        weights = cells.weights[:, cell] * [~is_positive, is_positive, ~is_positive, is_positive]
+    negatives, positives = cells.negatives[cell] * ~is_positive, cells.positives[cell] * is_positive
+    return Cells(cells.starts, cells.scores[cell], negatives, positives, weights), cell
 
 
 def _split(
     cells: Cells, of_negatives: NDArray[np.float64], of_positives: NDArray[np.float64]
 ) -> Cells:
     """Return cells with separate scores for the negatives and the positives."""
-    n_cells = cells.scores.size
-    weights = None
-    if cells.weights is not None:
-        is_positive = np.array([[False], [True]] * 2)
-        weights = np.concatenate([cells.weights * ~is_positive, cells.weights * is_positive], 1)
-    none = np.zeros(n_cells, np.uint32)
-    both = Cells(
-        cells.starts,
-        np.concatenate([of_negatives, of_positives]),
-        np.concatenate([cells.negatives, none]),
-        np.concatenate([none, cells.positives]),
-        weights,
-    )
-    kept = (both.negatives > 0) | (both.positives > 0)
-    codes = np.concatenate([cells.groups] * 2)[kept]
-    return add_cells(both.take(kept, cells.starts), codes, cells.starts.size - 1)
+    apart, cell = by_class(cells)
+    scores = np.where(apart.positives > 0, of_positives[cell], of_negatives[cell])
+    return add_cells(apart._replace(scores=scores), cells.groups[cell], cells.starts.size - 1)
 
 
 def changed(state: State, cells: Cells, codes: NDArray[np.intp] | None, **changes: Any) -> State:
@@ -494,17 +486,15 @@ def checked(state: State, name: str) -> State:
 
 
 def _wrong_rows(content: Cells | Summary) -> str | None:
-    negatives, positives, weights = content[:3] if isinstance(content, Summary) else content[2:]
-    if not isinstance(content, Summary) and not np.isfinite(content.scores).all():
-        is_wrong = ~np.isfinite(content.scores)
-        return f"its scores are not finite numbers{_at(is_wrong, content.scores)}"
+    negatives, positives, weights = content.negatives, content.positives, content.weights
+    if isinstance(content, Cells) and not np.isfinite(content.scores).all():
+        return f"its scores are not finite numbers, at cell {np.isfinite(content.scores).argmin()}"
     if max(float(counts.sum(dtype=np.float64)) for counts in (negatives, positives)) > MOST_ROWS:
         return "it has more rows than can be counted"
-    empty = (negatives == 0) & (positives == 0)
-    if empty.any():
-        if isinstance(content, Summary):
-            return "it has groups without rows"
-        return f"it has cells without rows{_at(empty, content.scores)}"
+    has_rows = (negatives > 0) | (positives > 0)
+    if not has_rows.all():
+        what = "group" if isinstance(content, Summary) else "cell"
+        return f"it has {what}s without rows, at {what} {has_rows.argmin()}"
     if weights is not None:
         if not (np.isfinite(weights).all() and (weights >= 0).all()):
             return "its weights are not finite numbers of 0 or more"
@@ -513,12 +503,6 @@ def _wrong_rows(content: Cells | Summary) -> str | None:
         except ValueError:
             return "its weights do not match its counts"
     return wrong_summary(content) if isinstance(content, Summary) else None
-
-
-def _at(is_wrong: NDArray[np.bool_], scores: NDArray[np.float64]) -> str:
-    """Return a phrase with the first wrong cell and its score."""
-    cell = int(np.argmax(is_wrong))
-    return f", at cell {cell} with the score {scores[cell]:.17g}"
 
 
 def wrong_ranges(
@@ -555,20 +539,16 @@ def check_weight_sums(
     """Raise a ValueError for sums of weights and squared weights that no rows can have."""
     for place, (name, counts) in enumerate((("negatives", negatives), ("positives", positives))):
         sums, squares = weights[place], weights[place + 2]
-        empty = counts == 0
-        if ((sums > 0) == empty).any() or ((squares > 0) == empty).any():
-            raise ValueError(
-                f"weight_{name} and squared_weight_{name} must be above 0 where n_{name} is, and 0 "
-                "elsewhere."
-            )
         # The sum of n squared weights is between W**2 / n, for equal weights, and W**2.
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             share = squares / sums**2
-            is_wrong = (share < (1 - 1e-6) / counts) | (share > 1 + 1e-6)
-        if (is_wrong & ~empty).any():
+            is_possible = (share >= (1 - 1e-6) / counts) & (share <= 1 + 1e-6)
+        is_possible &= (sums > 0) & (squares > 0)
+        if not np.where(counts == 0, (sums == 0) & (squares == 0), is_possible).all():
             raise ValueError(
-                f"squared_weight_{name} must be the sums of squared weights: from W**2 / n to W**2 "
-                f"for n rows of total weight W = weight_{name}."
+                f"weight_{name} and squared_weight_{name} must be the sums of the weights and of "
+                f"the squared weights: 0 where n_{name} is 0, and elsewhere a total weight W above "
+                "0, with squares from W**2 / n to W**2 for n rows."
             )
 
 

@@ -160,7 +160,7 @@ def state_of_vector(vector: Any, grid: Grid, modulus: int | None) -> State:
     cells = Cells(np.zeros(0, np.int64), bins.scores_of(numbers), negatives, positives, None)
     return added(
         cells,
-        None if labels is None else codes,
+        codes,
         labels=labels,
         ranges=bins.ranges_of(numbers),
         disclosure=Disclosure("bins", bins),

@@ -92,10 +92,7 @@ def exact_state(counts: ScoreCounts, bins: Bins, name: str) -> State:
 def merged(parts: Mapping[str, State]) -> State:
     """Add up states by name."""
     # Private counts have what it reads of exact ones.
-    agreement: Any = Agreement(
-        mend_of_groups="name the group of all rows before drawing the noise, by "
-        "counts.regroup({None: 'device 7'})"
-    )
+    agreement: Any = Agreement()
     first_name, first = next(iter(parts.items()))
     for name, part in parts.items():
         if part.bins != first.bins:
