@@ -369,7 +369,7 @@ def retyped(name, kind):
         (change_of_facts(n_cells=10**12), "in its row groups and 1000000000000 by"),
         (change_of_facts(n_missing=None), "its metadata has no n_missing of type int"),
         (change_of_facts(min_count=0), "min_count must be a whole number of at least 1; got 0"),
-        (with_column(kind="colour"), "column of groups of no known kind"),
+        (with_column(kind="colour"), "does not describe the labels"),
         (with_column(kind="coded"), "does not describe the labels"),
         (change_of_facts(labels_seen=[0, 1, 2]), "labels of its classes do not go together"),
         (change_of_facts(sources=[{"identifier": "x", "name": None}]), "its sources are none"),

@@ -121,11 +121,7 @@ def table_of(state: State) -> pd.DataFrame:
     """Return the table of counts that `state_of_table` reads."""
     import pandas as pd
 
-    # Unsigned integers would wrap around silently when users add or subtract columns.
-    counts = {
-        name: array.astype(np.int64) if array.dtype.kind == "u" else array
-        for name, array in values_of(state)[1].items()
-    }
+    _, counts = values_of(state)
     group_columns: dict[str, NDArray[Any]] = {}
     if state.labels is not None:
         columns = _input.columns_of_labels(state.labels)
