@@ -840,10 +840,10 @@ def _labels_of(column: GroupColumn) -> NDArray[Any]:
 def _values_in(array: Any) -> NDArray[Any]:
     """Return the values of a group column, without absent ones."""
     known = array.drop_null()
-    if hasattr(known, "dictionary"):
-        texts: NDArray[Any] = object_array(known.dictionary.to_pylist())
-        return texts[_plain(known.indices)]
-    return _plain(known)
+    if not hasattr(known, "dictionary"):
+        return _plain(known)
+    texts: NDArray[Any] = object_array(known.dictionary.to_pylist())
+    return np.asarray(texts[_plain(known.indices)])
 
 
 def _known_labels(column: GroupColumn) -> NDArray[Any]:
