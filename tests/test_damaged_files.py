@@ -565,10 +565,10 @@ def test_headers_of_pages_end():
     size = size_of_pages(bytes(data))
     group = pq.ParquetFile(pa.BufferReader(data)).metadata.row_group(0)
     assert 0 < size <= group.total_byte_size
-    # Field 1 is a list (9) of 2**62 doubles (7), or a map (11) of as many pairs of them.
+    # Field 1 is a list (9) of 2**62 doubles (7), or a map (11), which Parquet lacks.
     for head in (b"\x19\xf7", b"\x1b"):
         endless = head + b"\xff" * 8 + b"\x3f\x77"
-        with pytest.raises(ValueError, match="more items than the file has bytes"):
+        with pytest.raises(ValueError, match=r"more items than the file has bytes|of kind 11"):
             size_of_pages(bytes(data[:4]) + endless + bytes(data[4 + len(endless) :]))
     rng = np.random.default_rng(0)
     for _ in range(300):

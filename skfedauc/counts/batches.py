@@ -83,18 +83,12 @@ def count_batches(
 
 def _refuse_single_batch(batches: Any) -> None:
     """Raise an error for a table, a path and other objects that are not iterables of batches."""
-    lazy = is_lazy(batches)
-    if lazy or hasattr(batches, "columns") or hasattr(batches, "column_names"):
-        kind = _input.kind_in_words(batches) if lazy else type(batches).__name__
-        mend = "" if lazy else ", or [table] to count it as one batch"
+    is_table = hasattr(batches, "columns") or hasattr(batches, "column_names") or is_lazy(batches)
+    if is_table or isinstance(batches, str | bytes) or not hasattr(batches, "__iter__"):
         raise TypeError(
-            f"batches must be an iterable of batches; got a single {kind}. Pass it to "
-            f"ScoreCounts.from_table{mend}."
-        )
-    if isinstance(batches, str | bytes) or not hasattr(batches, "__iter__"):
-        mend = " Pass [path] to count one file." if is_path(batches) else ""
-        raise TypeError(
-            f"batches must be an iterable of batches; got {type(batches).__name__}.{mend}"
+            f"batches must be an iterable of batches; got a single {type(batches).__name__}. Pass "
+            "[batch] to count one batch; ScoreCounts.from_table counts tables that are not in "
+            "memory."
         )
 
 
@@ -111,21 +105,13 @@ def _counted_round(
         package = type(raised).__module__.partition(".")[0]
         if not isinstance(raised, BrokenExecutor) and package not in _BACKENDS:
             raise raised from (error if raised is not error else error.__cause__)
-        raise _lost(raised, batch_round[0][0], batch_round[-1][0]) from error
-
-
-def _lost(error: Exception, first: int, last: int) -> RuntimeError:
-    """Return the error for a worker that failed or ended early, for instance without memory."""
-    kind = type(error).__name__
-    is_killed = isinstance(error, BrokenExecutor) or "Killed" in kind or "Died" in kind
-    what = "was killed, perhaps for lack of memory,"
-    if not is_killed:
-        lines = str(error).split("\n")
-        what = f"failed ({kind}: {next((line for line in lines[::-1] if line.strip()), '')})"
-    return RuntimeError(
-        f"a worker {what} while batches {first} to {last} were counted, so no counts are returned. "
-        "To keep those of earlier batches, save the counts of each, and merge the files."
-    )
+        lines = str(raised).strip().split("\n")
+        raise RuntimeError(
+            f"a worker was killed, perhaps for lack of memory, or failed while batches "
+            f"{batch_round[0][0]} to {batch_round[-1][0]} were counted, so no counts are returned "
+            f"({type(raised).__name__}: {lines[-1]}). To keep those of earlier batches, save the "
+            "counts of each, and merge the files."
+        ) from error
 
 
 def _for_workers(batch: Any) -> Any:
@@ -260,18 +246,16 @@ def _read_csv(path: str, columns: Columns) -> Any:
     from pyarrow import csv as arrow_csv
 
     named = [name for names in columns.by_argument.values() for name in names]
-    separator, _ = _input.header_of(functools.partial(_header, path), named)
-    layout = arrow_csv.ParseOptions(delimiter=separator)
-    with arrow_csv.open_csv(path, parse_options=layout) as reader:
-        needed = _needed(columns, reader.schema.names)
+    separator, header = _input.header_of(functools.partial(_header, path), named)
     groups = columns.by_argument.get("group", [])
     # Only empty cells are missing values, because NA may be the label of a group.
     options = arrow_csv.ConvertOptions(
-        include_columns=needed,
+        include_columns=_needed(columns, header),
         column_types={name: pa.string() for name in groups},
         null_values=[""],
         strings_can_be_null=True,
     )
+    layout = arrow_csv.ParseOptions(delimiter=separator)
     table = arrow_csv.read_csv(path, parse_options=layout, convert_options=options)
     for name in groups:
         written = table[name].unique().drop_null().to_pylist()

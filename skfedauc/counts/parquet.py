@@ -275,8 +275,10 @@ def is_too_large(metadata: Any, size: int) -> bool:
 _ENCODINGS = {0, 2, 3, 8, 9}
 # Largest number of pages. A page of pyarrow has up to 20,000 rows or 1 MB.
 _MOST_PAGES = 1 << 20
-# Kinds of values in Thrift's compact protocol
-_TRUE, _FALSE, _BYTE, _DOUBLE, _BINARY, _LIST, _SET, _MAP, _STRUCT = 1, 2, 3, 7, 8, 9, 10, 11, 12
+# Kinds of values in Thrift's compact protocol: integers of 16 to 64 bits, structures, and others
+# that take this number of bytes
+_INTEGERS, _BINARY, _LISTS, _STRUCT = (4, 5, 6), 8, (9, 10), 12
+_SIZES = {1: 0, 2: 0, 3: 1, 7: 8}
 # Fields of Parquet's structures, by their numbers in its specification
 _ROW_GROUPS, _COLUMNS, _COLUMN_FACTS = 4, 1, 3
 _COMPRESSED_SIZE, _DATA_OFFSET, _DICTIONARY_OFFSET = 7, 9, 11
@@ -371,35 +373,23 @@ class _Thrift:
             found[field] = self._value(head & 15)
         return found
 
-    def _items(self, number: int) -> range:
-        """Return the places of a number of items, each with a byte or more."""
-        if number > len(self._view):
-            raise ValueError("a list has more items than the file has bytes")
-        return range(number)
-
-    def _value(self, kind: int, is_item: bool = False) -> Any:
-        """Read a value; booleans take a byte only as list items."""
-        if _BYTE < kind < _DOUBLE:
+    def _value(self, kind: int) -> Any:
+        if kind in _INTEGERS:
             return self._integer()
         if kind == _STRUCT:
             return self.structure()
-        if kind in (_LIST, _SET):
+        if kind in _LISTS:
             head = self._byte()
-            items = self._items(self._number() if head >> 4 == 15 else head >> 4)
-            return [self._value(head & 15, is_item=True) for _ in items]
-        if kind == _MAP:
-            items = self._items(self._number())
-            kinds = self._byte() if items else 0
-            for _ in items:
-                self._value(kinds >> 4, is_item=True)
-                self._value(kinds & 15, is_item=True)
-        elif kind == _BINARY:
-            length = self._number()  # moves the place
-            self.place += length
-        elif kind in (_TRUE, _FALSE):
-            self.place += is_item
-        elif kind in (_BYTE, _DOUBLE):
-            self.place += 1 if kind == _BYTE else 8
-        else:
+            number = self._number() if head >> 4 == 15 else head >> 4
+            if number > len(self._view):  # each item has a byte or more
+                raise ValueError("a list has more items than the file has bytes")
+            return [self._item(head & 15) for _ in range(number)]
+        if kind != _BINARY and kind not in _SIZES:
             raise ValueError(f"its metadata have a value of kind {kind}")
+        size = self._number() if kind == _BINARY else _SIZES[kind]
+        self.place += size
         return None
+
+    def _item(self, kind: int) -> Any:
+        """Read an item of a list, in which a boolean takes a byte."""
+        return self._value(kind) if kind > 2 else self._byte()
