@@ -374,7 +374,7 @@ def retyped(name, kind):
         (change_of_facts(labels_seen=[0, 1, 2]), "labels of its classes do not go together"),
         (change_of_facts(sources=[{"identifier": "x", "name": None}]), "its sources are none"),
         (change_of_facts(is_weighted=True), "calls for 'site', 'score'"),
-        (change_of_facts(format="another"), "its metadata has another format"),
+        (change_of_facts(format="another"), "ScoreCounts.save did not write it"),
         (change_of_facts(version=0), "its metadata has the version 0"),
     ],
 )  # fmt: skip

@@ -62,7 +62,7 @@ _SAMPLE = 1 << 16
 _BYTES_PER_VALUE, _FEW_BYTES = 64, 1 << 20
 
 
-class LimitError(ValueError):
+class LimitError(parquet.RefusedError):
     """A file that a receiver's limit refuses."""
 
 
@@ -382,7 +382,7 @@ def _facts_of(state: State, names: Sequence[str], columns: Sequence[GroupColumn]
     negatives, positives = state.n_rows
     rule = state.disclosure
     facts: dict[str, Any] = {
-        "format": parquet.COUNTS_FORMAT,
+        "format": parquet.FORMATS["ScoreCounts"],
         "version": VERSION,
         "package": parquet.version_of_package(),
         "level": rule.level,
@@ -428,35 +428,15 @@ def _repeats(values: NDArray[np.float64]) -> bool:
 
 def read_content(data: Any, name: str, limits: Limits) -> State:
     """Return a file's counts, if the file is whole and rows with these counts can exist."""
+
+    def content_of(file: Any, facts: dict[str, Any]) -> State:
+        return _read(file, facts, data, limits)
+
     try:
         limits.check("max_bytes", len(data), "it has {} bytes or more")
-        return _content_in(data, name, limits)
+        state = parquet.read(data, name, "ScoreCounts", VERSION, content_of)
     except LimitError as error:
         raise LimitError(f"{name} is refused: {error}.") from None
-
-
-def _content_in(data: Any, name: str, limits: Limits) -> State:
-    file, facts = parquet.opened_with_facts(data, name)
-    if facts is None:
-        raise parquet.OtherFileError(
-            f"{name} is a Parquet file, but ScoreCounts.save did not write it: its metadata has no "
-            "key 'skfedauc'. A table of counts is read by "
-            "ScoreCounts.from_counts(**pandas.read_parquet(path))."
-        )
-    if isinstance(facts, dict) and facts.get("format") == parquet.PRIVATE_FORMAT:
-        raise parquet.OtherFileError(
-            f"{name} holds counts with noise for differential privacy, not exact counts. Read it "
-            "by skfedauc.privacy.PrivateCounts.load or from_bytes."
-        )
-    try:
-        if not isinstance(facts, dict) or facts.get("format") != parquet.COUNTS_FORMAT:
-            raise ValueError("its metadata has another format")
-        parquet.check_version(facts, name, VERSION)
-        state = _read(file, facts, data, limits)
-    except (parquet.NewerVersionError, LimitError):
-        raise
-    except Exception as error:
-        raise parquet.damaged(name, error) from error
     return checked(state, name)
 
 

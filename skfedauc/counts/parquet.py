@@ -9,9 +9,9 @@ import hashlib
 import importlib
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,22 +20,26 @@ import skfedauc
 from skfedauc._output_file import check_path
 from skfedauc._words import described, listed, shortened
 
-# Values of the key `format` of the metadata
-COUNTS_FORMAT = "skfedauc counts"
-PRIVATE_FORMAT = "skfedauc private counts"
+# Values of the key `format` of the metadata, by the class whose files have it
+FORMATS = {"ScoreCounts": "skfedauc counts", "PrivateCounts": "skfedauc private counts"}
 MAGIC = b"PAR1"
 KEY = b"skfedauc"
+T = TypeVar("T")
 # Rows of a row group
 _GROUP_ROWS = 1 << 20
 # Largest size of content in memory: this number of bytes, or this number of times its file.
 _SMALL, _MOST_EXPANDED = 1 << 24, 1 << 10
 
 
-class OtherFileError(ValueError):
+class RefusedError(ValueError):
+    """A file that is refused although it is not damaged."""
+
+
+class OtherFileError(RefusedError):
     """Error for data that are not score counts."""
 
 
-class NewerVersionError(ValueError):
+class NewerVersionError(RefusedError):
     """A file with a version that this package does not know."""
 
 
@@ -160,8 +164,10 @@ def opened(data: Any, metadata: Any = None, texts: Sequence[str] = ()) -> Any:
     )
 
 
-def opened_with_facts(data: Any, name: str, kind: str = "ScoreCounts") -> tuple[Any, Any]:
-    """Open a file, and return the file and its metadata; None as metadata of another writer."""
+def read(
+    data: Any, name: str, kind: str, newest: int, content_of: Callable[[Any, dict[str, Any]], T]
+) -> T:
+    """Return what `content_of` makes of a file and its metadata, if the class `kind` wrote it."""
     pyarrow_parquet()  # raise the error for a missing package
     head, tail = bytes(data[: len(MAGIC)]), bytes(data[-len(MAGIC) :])
     if MAGIC.startswith(head) and (tail != MAGIC or len(data) == len(MAGIC)):
@@ -174,24 +180,31 @@ def opened_with_facts(data: Any, name: str, kind: str = "ScoreCounts") -> tuple[
         )
     try:
         file = opened(data)
-        text = (file.metadata.metadata or {}).get(KEY)
-        if text is None:  # the file has another writer
-            return file, None
-        facts = json.loads(text)
+        facts = json.loads((file.metadata.metadata or {}).get(KEY, "{}"))
+        _check_format(facts, name, kind, newest)
         found, declared = size_of_pages(data), size_declared(file.metadata)
         if found > declared:
             raise ValueError(
                 f"its pages would take {found:,} bytes of memory, and its metadata says "
                 f"{declared:,}"
             )
-        return file, facts
+        return content_of(file, facts)
+    except RefusedError:
+        raise
     except Exception as error:  # a damaged file may raise any exception
         raise damaged(name, error, kind) from error
 
 
-def check_version(facts: Mapping[str, Any], name: str, newest: int) -> None:
-    """Raise an error unless a file has a version up to the newest one of its format."""
-    version = facts.get("version")
+def _check_format(facts: dict[str, Any], name: str, kind: str, newest: int) -> None:
+    """Raise an error unless a file has a version up to the newest one of the class's format."""
+    found, version = facts.get("format"), facts.get("version")
+    if found != FORMATS[kind]:
+        others = [other for other, known in FORMATS.items() if known == found]
+        mend = "A table of counts is read by ScoreCounts.from_counts(**pandas.read_parquet(path))."
+        raise OtherFileError(
+            f"{name} is a Parquet file, but {kind}.save did not write it. "
+            f"{f'Read it by {others[0]}.load or from_bytes.' if others else mend}"
+        )
     if type(version) is not int or version < 1:
         raise ValueError(f"its metadata has the version {shortened(version)}")
     if version > newest:
