@@ -414,7 +414,7 @@ BINS = Bins.of_probabilities(octaves=2, parts=2)
         (change_of_facts(bins={"rule": "at", "edges": []}), "edges must hold at least one"),
         (change_of_facts(bins="exact"), "state must be a mapping"),
         (change_of_facts(level="exact"), "no known level of disclosure"),
-        (change_of_facts(version=1), "group_names that are no names"),
+        (change_of_facts(version=1), "no known level of disclosure"),
         (without("score_low"), "calls for 'score', 'score_low', 'score_high', 'n_negatives'"),
     ],
 )  # fmt: skip

@@ -17,6 +17,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 from skfedauc import _input, _words
 from skfedauc.counts.disclosure import Disclosure, check_rule
 from skfedauc.counts.merging import Agreement, sum_of
+from skfedauc.counts.parquet import pyarrow_parquet
 from skfedauc.counts.reducing import at_level, reduced
 from skfedauc.counts.state import State
 from skfedauc.counts.tables import Columns, arguments_of, check_columns, counted_rows
@@ -83,7 +84,8 @@ def count_batches(
 
 def _refuse_single_batch(batches: Any) -> None:
     """Raise an error for a table, a path and other objects that are not iterables of batches."""
-    is_table = hasattr(batches, "columns") or hasattr(batches, "column_names") or is_lazy(batches)
+    # Asking a lazy table itself for its columns may run its query.
+    is_table = hasattr(type(batches), "columns") or hasattr(type(batches), "column_names")
     if is_table or isinstance(batches, str | bytes) or not hasattr(batches, "__iter__"):
         raise TypeError(
             f"batches must be an iterable of batches; got a single {type(batches).__name__}. Pass "
@@ -174,19 +176,10 @@ def is_path(batch: Any) -> bool:
 
 def arguments_of_batch(batch: Any, columns: Columns) -> dict[str, Any]:
     """Read a file or call a function, and return its columns by argument of `from_predictions`."""
-    rows = batch() if callable(batch) else batch
-    if is_path(rows):
-        if rows is not batch:
-            raise TypeError(
-                f"the function returns the path {_words.shortened(os.fspath(rows))}; pass the path "
-                "itself as the batch."
-            )
-        rows = _read_file(os.fspath(rows), columns)
-    if is_lazy(rows):
-        raise TypeError(
-            f"the rows of a {_input.kind_in_words(rows)} are not in memory: collect them into a "
-            "DataFrame, in polars by .collect(), or pass the table to ScoreCounts.from_table."
-        )
+    if is_path(batch):
+        rows = _read_file(os.fspath(batch), columns)
+    else:
+        rows = batch() if callable(batch) else batch
     if columns.label is not None:
         return arguments_of(rows, columns)
     is_tuple = isinstance(rows, tuple | list)
@@ -200,39 +193,15 @@ def arguments_of_batch(batch: Any, columns: Columns) -> dict[str, Any]:
     return dict(zip(("y_true", "y_score", "groups", "sample_weight"), rows, strict=False))
 
 
-def is_lazy(table: Any) -> bool:
-    """Return whether a table keeps its rows outside memory."""
-    if isinstance(table, tuple | list):
-        return False
-    # The import is local because counting rows in arrays does not need narwhals.
-    import narwhals.stable.v2 as nw
-
-    # narwhals refuses a DataFrame with repeated names, whatever the columns in use.
-    if nw.dependencies.is_into_dataframe(table):
-        return False
-    return isinstance(nw.from_native(table, pass_through=True), nw.LazyFrame)
-
-
 def _read_file(path: str, columns: Columns) -> Any:
     """Return a Parquet or CSV file's columns by name."""
     if columns.label is None:
         raise TypeError("files need label= and score=, the names of columns.")
-    ending = next((end for end in ENDINGS if path.lower().endswith(end)), None)
-    if ending is None:
+    if not path.lower().endswith(ENDINGS):
         raise ValueError(f"the name of a file must end in {_words.enumerated(ENDINGS, 'or')}.")
-    try:
-        import pyarrow as pa
-    except ImportError as error:
-        raise ImportError('files need pyarrow: pip install "skfedauc[files]"') from error
-    try:
-        return _read_parquet(path, columns) if ending == ".parquet" else _read_csv(path, columns)
-    except pa.ArrowException as error:
-        raise ValueError(f"the file cannot be read: {' '.join(str(error).split())}") from error
-
-
-def _read_parquet(path: str, columns: Columns) -> Any:
-    from pyarrow import parquet
-
+    parquet = pyarrow_parquet()
+    if not path.lower().endswith(".parquet"):
+        return _read_csv(path, columns)
     with parquet.ParquetFile(path, page_checksum_verification=True) as file:
         table = file.read(_needed(columns, file.schema_arrow.names))
     table.validate(full=True)

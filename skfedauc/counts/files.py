@@ -475,7 +475,7 @@ def _check_facts(facts: dict[str, Any], limits: Limits) -> None:
     level, withheld, columns = facts["level"], facts.get("withheld"), facts["group_columns"] or []
     if level not in _LEVELS.values() or ("bins" in facts) != (level == "bins"):
         raise ValueError("its metadata has no known level of disclosure")
-    if level == "summary" and facts.get("has_limits") is None:
+    if (facts.get("has_limits") is not None) != (level == "summary"):
         raise ValueError("its metadata has no has_limits of type bool")
     classes = [*facts["labels_seen"], *[facts["pos_label"]] * (facts["pos_label"] is not None)]
     if not all(type(label) in (int, float, str) and label == label for label in classes):
@@ -522,7 +522,7 @@ def _texts_in(facts: dict[str, Any]) -> Iterator[str]:
 
 def _read(file: Any, written: dict[str, Any], data: Any, limits: Limits) -> State:
     is_old = written["version"] < VERSION
-    facts = _updated(written) if is_old else written
+    facts = _updated(written, file.schema_arrow.names) if is_old else written
     _check_facts(facts, limits)
     described, metadata = facts["group_columns"] or [], file.metadata.metadata
     wanted = _column_names(
@@ -943,23 +943,15 @@ def label_of(entry: Any) -> Any:
 _LEVELS = {1: "exact", 2: "bins", 3: "summary"}
 
 
-def _updated(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return metadata in the form of version 4."""
+def _updated(facts: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """Return metadata in the form of version 4; `names` are those of the file's columns."""
     level = _LEVELS[facts["version"]]
     if facts.get("disclosure") != (None if level == "exact" else level):
         raise ValueError("its metadata has another level of disclosure than its version")
-    columns, names = facts.get("group_columns"), facts.get("group_names")
-    if type(names) is not list or len(set(map(repr, names))) < len(names):
-        raise ValueError("its metadata has group_names that are no names")
-    described = None
-    if columns is not None:
-        known = [*COUNT_COLUMNS, *WEIGHT_COLUMNS] if facts["is_weighted"] else [*COUNT_COLUMNS]
-        known += RANGE_COLUMNS if level == "bins" else ()
-        in_file = names_of_columns(names, len(columns), facts["n_groups"], known)
-        described = [
-            {**column, "name": name} for column, name in zip(columns, in_file, strict=True)
-        ]
-    new = {**facts, "level": level, "group_columns": described, "group_names": names}
+    new = {**facts, "level": level}
+    if facts["group_columns"] is not None:
+        own = zip(facts["group_columns"], names, strict=False)
+        new["group_columns"] = [{**column, "name": name} for column, name in own]
     # The value of min_count is unknown. Counts with rows that may count several times are
     # refused where counts with this mark are.
     if facts.get("is_suppressed") or facts.get("may_repeat"):
