@@ -246,11 +246,10 @@ def frame_of(table: Any, columns: Columns) -> nw.DataFrame[Any] | nw.LazyFrame[A
             _input.distinct_columns(table, columns.by_argument, "table")
         )
     except TypeError as error:
-        is_path = isinstance(table, str) or hasattr(table, "__fspath__")
-        mend = " Files are counted by ScoreCounts.from_batches([path], ...)." if is_path else ""
         raise TypeError(
             "table must be a table of pandas, polars, pyarrow, DuckDB, Spark, Dask, SQLFrame or "
-            f"Ibis, or another one that narwhals reads; got {_words.described(table)}.{mend}"
+            f"Ibis, or another one that narwhals reads; got {_words.described(table)}. Files are "
+            "counted by ScoreCounts.from_batches([path], ...)."
         ) from error
     schema = frame.collect_schema()
     for argument, names in columns.by_argument.items():
@@ -311,65 +310,56 @@ def query_of(frame: nw.LazyFrame[Any], columns: Columns, bins: Bins | None) -> n
     """
     import narwhals.stable.v2 as nw
 
-    keys = _keys(columns)
+    groups = columns.by_argument.get("group", [])
+    keys = {f"group_{number}": nw.col(name) for number, name in enumerate(groups)}
+    keys |= {"score": nw.col(str(columns.score)), "label": nw.col(str(columns.label))}
     if frame.implementation.is_dask():
         # Dask mixes up groups if a column of Arrow floats has both -0.0 and 0.0.
         schema = frame.select(**keys).collect_schema()
         keys = {k: key + 0.0 if schema[k].is_float() else key for k, key in keys.items()}
-    if columns.weight is None:
-        rows, names = _with_bins(frame.select(**keys), list(keys), bins)
-        return rows.group_by(names).agg(n_rows=nw.len())
-    weight = _as_float(frame, columns.weight)
+    names, sums = list(keys), {"n_rows": nw.len()}
+    values: dict[str, nw.Expr] = {}
+    if columns.weight is not None:
+        names.append("is_zero")
+        values, of_weights = _weight_columns(frame, columns.weight)
+        sums |= of_weights
+    rows = frame.select(**keys, **values)
+    if bins is not None:
+        names.append("bin")
+        score = nw.col("score")
+        rows = rows.with_columns(score=score.cast(nw.Float64))
+        rows = rows.with_columns(bin=expression_of(bins, score))
+        rest = nw.when(nw.col("bin") == NOT_BINNED).then(score).otherwise(nw.lit(0.0))
+        rows = rows.with_columns(score=rest)
+    return rows.group_by(names).agg(**sums)
+
+
+def _weight_columns(
+    frame: nw.LazyFrame[Any], column: str
+) -> tuple[dict[str, nw.Expr], dict[str, nw.Expr]]:
+    """Return columns of the weights by row, and their sums by group of rows."""
+    import narwhals.stable.v2 as nw
+
+    weight = nw.col(column)
+    if frame.collect_schema()[column] == nw.Boolean:
+        weight = weight.cast(nw.Int32)  # PostgreSQL converts booleans only to this type
+    weight = weight.cast(nw.Float64)
     valid = (weight > 0) & (weight <= sys.float_info.max)
     summed = (weight >= _SMALLEST) & (weight <= _LARGEST)
-    rows = frame.select(
-        **keys,
-        is_zero=nw.when(weight == 0).then(nw.lit(1)).otherwise(nw.lit(0)),
-        valid=nw.when(valid).then(weight),
-        summed=nw.when(summed).then(weight),
-    ).with_columns(square=nw.col("summed") * nw.col("summed"))
-    rows, names = _with_bins(rows, [*keys, "is_zero"], bins)
-    return rows.group_by(names).agg(
-        n_rows=nw.len(),
-        n_valid=nw.col("valid").count(),
-        smallest=nw.col("valid").min(),
-        largest=nw.col("valid").max(),
-        total=nw.col("summed").sum(),
-        squares=nw.col("square").sum(),
-    )
-
-
-def _keys(columns: Columns) -> dict[str, nw.Expr]:
-    """Return the columns to group by, under names that differ from all columns of the table."""
-    import narwhals.stable.v2 as nw
-
-    groups = columns.by_argument.get("group", [])
-    keys = {f"group_{number}": nw.col(name) for number, name in enumerate(groups)}
-    return {**keys, "score": nw.col(str(columns.score)), "label": nw.col(str(columns.label))}
-
-
-def _with_bins(
-    rows: nw.LazyFrame[Any], names: list[str], bins: Bins | None
-) -> tuple[nw.LazyFrame[Any], list[str]]:
-    """Return rows with the column `bin`, and the names of the columns to group by."""
-    import narwhals.stable.v2 as nw
-
-    if bins is None:
-        return rows, names
-    score = nw.col("score")
-    rows = rows.with_columns(score=score.cast(nw.Float64))
-    rows = rows.with_columns(bin=expression_of(bins, score))
-    rest = nw.when(nw.col("bin") == NOT_BINNED).then(score).otherwise(nw.lit(0.0))
-    return rows.with_columns(score=rest), [*names, "bin"]
-
-
-def _as_float(frame: nw.LazyFrame[Any], column: str) -> nw.Expr:
-    import narwhals.stable.v2 as nw
-
-    values = nw.col(column)
-    if frame.collect_schema()[column] == nw.Boolean:
-        values = values.cast(nw.Int32)  # PostgreSQL converts booleans only to this type
-    return values.cast(nw.Float64)
+    values = {
+        "is_zero": nw.when(weight == 0).then(nw.lit(1)).otherwise(nw.lit(0)),
+        "valid": nw.when(valid).then(weight),
+        "summed": nw.when(summed).then(weight),
+        "square": nw.when(summed).then(weight * weight),
+    }
+    sums = {
+        "n_valid": nw.col("valid").count(),
+        "smallest": nw.col("valid").min(),
+        "largest": nw.col("valid").max(),
+        "total": nw.col("summed").sum(),
+        "squares": nw.col("square").sum(),
+    }
+    return values, sums
 
 
 def count_in_table(
