@@ -6,7 +6,7 @@ import contextlib
 import errno
 import os
 import secrets
-from typing import Any
+from typing import IO, Any
 
 from skfedauc._words import described
 
@@ -43,9 +43,13 @@ def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
     and devices are written directly.
     """
     data = content.encode() if isinstance(content, str) else content
-    check_path(path)
+    target = os.path.realpath(check_path(path))
     try:
-        _write(os.path.realpath(path), data)
+        if os.path.isfile(target) or not os.path.exists(target):
+            _replace(target, data)
+        else:
+            with open(target, "wb") as file:
+                _write_all(file, data)
     except OSError as error:
         # The system names the path of opening a file, but not of writing to it.
         if error.errno is None:
@@ -53,31 +57,22 @@ def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
         raise OSError(error.errno, os.strerror(error.errno), os.fspath(path)) from error
 
 
-def _write(target: str, data: bytes) -> None:
-    if os.path.exists(target) and not os.path.isfile(target):
-        with open(target, "wb", buffering=0) as file:
-            _write_all(file, data)
-        return
-    folder = os.path.dirname(target)
-    beside = os.path.join(folder, f".skfedauc-{secrets.token_hex(8)}.tmp")
-    # Mode x never overwrites an existing file.
-    with contextlib.ExitStack() as on_failure:
-        with open(beside, "xb", buffering=0) as file:
-            on_failure.callback(_remove, beside)
+def _replace(target: str, data: bytes) -> None:
+    beside = os.path.join(os.path.dirname(target), f".skfedauc-{secrets.token_hex(8)}.tmp")
+    try:
+        # Mode x never overwrites an existing file.
+        with open(beside, "xb") as file:
             _write_all(file, data)
             os.fsync(file.fileno())
         if os.path.exists(target):
             os.chmod(beside, os.stat(target).st_mode & 0o777)
         os.replace(beside, target)
-        on_failure.pop_all()
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(beside)
+        raise
 
 
-def _write_all(file: Any, data: bytes) -> None:
-    left = memoryview(data)
-    while left:
-        left = left[file.write(left) :]
-
-
-def _remove(path: str) -> None:
-    with contextlib.suppress(OSError):
-        os.unlink(path)
+def _write_all(file: IO[bytes], data: bytes) -> None:
+    file.write(data)
+    file.flush()

@@ -369,12 +369,12 @@ def retyped(name, kind):
         (change_of_facts(n_cells=10**12), "in its row groups and 1000000000000 by"),
         (change_of_facts(n_missing=None), "its metadata has no n_missing of type int"),
         (change_of_facts(min_count=0), "min_count must be a whole number of at least 1; got 0"),
-        (with_column(kind="colour"), "column of groups of no known kind"),
+        (with_column(kind="colour"), "does not describe the labels"),
         (with_column(kind="coded"), "does not describe the labels"),
         (change_of_facts(labels_seen=[0, 1, 2]), "labels of its classes do not go together"),
         (change_of_facts(sources=[{"identifier": "x", "name": None}]), "its sources are none"),
         (change_of_facts(is_weighted=True), "calls for 'site', 'score'"),
-        (change_of_facts(format="another"), "its metadata has another format"),
+        (change_of_facts(format="another"), "ScoreCounts.save did not write it"),
         (change_of_facts(version=0), "its metadata has the version 0"),
     ],
 )  # fmt: skip
@@ -414,7 +414,7 @@ BINS = Bins.of_probabilities(octaves=2, parts=2)
         (change_of_facts(bins={"rule": "at", "edges": []}), "edges must hold at least one"),
         (change_of_facts(bins="exact"), "state must be a mapping"),
         (change_of_facts(level="exact"), "no known level of disclosure"),
-        (change_of_facts(version=1), "group_names that are no names"),
+        (change_of_facts(version=1), "no known level of disclosure"),
         (without("score_low"), "calls for 'score', 'score_low', 'score_high', 'n_negatives'"),
     ],
 )  # fmt: skip
@@ -565,10 +565,10 @@ def test_headers_of_pages_end():
     size = size_of_pages(bytes(data))
     group = pq.ParquetFile(pa.BufferReader(data)).metadata.row_group(0)
     assert 0 < size <= group.total_byte_size
-    # Field 1 is a list (9) of 2**62 doubles (7), or a map (11) of as many pairs of them.
+    # Field 1 is a list (9) of 2**62 doubles (7), or a map (11), which Parquet lacks.
     for head in (b"\x19\xf7", b"\x1b"):
         endless = head + b"\xff" * 8 + b"\x3f\x77"
-        with pytest.raises(ValueError, match="more items than the file has bytes"):
+        with pytest.raises(ValueError, match=r"more items than the file has bytes|of kind 11"):
             size_of_pages(bytes(data[:4]) + endless + bytes(data[4 + len(endless) :]))
     rng = np.random.default_rng(0)
     for _ in range(300):

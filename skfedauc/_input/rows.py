@@ -199,7 +199,8 @@ def columns_of(X: Any, names: list[str], name: str = "groups", table: str = "X")
     if not nw.dependencies.is_into_dataframe(X) and table != "X":
         raise TypeError(
             f"{name} names the column {shortened(names[0])}, but {table} is a {type(X).__name__} "
-            "without named columns; pass DataFrames, or leave out the names for tuples of arrays."
+            "without named columns in memory; pass DataFrames, leave out the names for tuples of "
+            "arrays, or count a lazy table by ScoreCounts.from_table."
         )
     if not nw.dependencies.is_into_dataframe(X):
         raise TypeError(

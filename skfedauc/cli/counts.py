@@ -235,7 +235,7 @@ def show(arguments: Arguments) -> Iterator[list[str]]:
         try:
             counts = ScoreCounts.load(path)
         except OtherFileError as error:
-            if "counts with noise" not in str(error):
+            if "PrivateCounts.load" not in str(error):
                 raise
             yield _private_lines(path)
             return

@@ -17,6 +17,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 from skfedauc import _input, _words
 from skfedauc.counts.disclosure import Disclosure, check_rule
 from skfedauc.counts.merging import Agreement, sum_of
+from skfedauc.counts.parquet import pyarrow_parquet
 from skfedauc.counts.reducing import at_level, reduced
 from skfedauc.counts.state import State
 from skfedauc.counts.tables import Columns, arguments_of, check_columns, counted_rows
@@ -81,18 +82,13 @@ def count_batches(
 
 def _refuse_single_batch(batches: Any) -> None:
     """Raise an error for a table, a path and other objects that are not iterables of batches."""
-    lazy = is_lazy(batches)
-    if lazy or hasattr(batches, "columns") or hasattr(batches, "column_names"):
-        kind = _input.kind_in_words(batches) if lazy else type(batches).__name__
-        mend = "" if lazy else ", or [table] to count it as one batch"
+    # Asking a lazy table itself for its columns may run its query.
+    is_table = hasattr(type(batches), "columns") or hasattr(type(batches), "column_names")
+    if is_table or isinstance(batches, str | bytes) or not hasattr(batches, "__iter__"):
         raise TypeError(
-            f"batches must be an iterable of batches; got a single {kind}. Pass it to "
-            f"ScoreCounts.from_table{mend}."
-        )
-    if isinstance(batches, str | bytes) or not hasattr(batches, "__iter__"):
-        mend = " Pass [path] to count one file." if is_path(batches) else ""
-        raise TypeError(
-            f"batches must be an iterable of batches; got {type(batches).__name__}.{mend}"
+            f"batches must be an iterable of batches; got a single {type(batches).__name__}. Pass "
+            "[batch] to count one batch; ScoreCounts.from_table counts tables that are not in "
+            "memory."
         )
 
 
@@ -109,21 +105,13 @@ def _counted_round(
         package = type(raised).__module__.partition(".")[0]
         if not isinstance(raised, BrokenExecutor) and package not in _BACKENDS:
             raise raised from (error if raised is not error else error.__cause__)
-        raise _lost(raised, batch_round[0][0], batch_round[-1][0]) from error
-
-
-def _lost(error: Exception, first: int, last: int) -> RuntimeError:
-    """Return the error for a worker that failed or ended early, for instance without memory."""
-    kind = type(error).__name__
-    is_killed = isinstance(error, BrokenExecutor) or "Killed" in kind or "Died" in kind
-    what = "was killed, perhaps for lack of memory,"
-    if not is_killed:
-        lines = str(error).split("\n")
-        what = f"failed ({kind}: {next((line for line in lines[::-1] if line.strip()), '')})"
-    return RuntimeError(
-        f"a worker {what} while batches {first} to {last} were counted, so no counts are returned. "
-        "To keep those of earlier batches, save the counts of each, and merge the files."
-    )
+        lines = str(raised).strip().split("\n")
+        raise RuntimeError(
+            f"a worker was killed, perhaps for lack of memory, or failed while batches "
+            f"{batch_round[0][0]} to {batch_round[-1][0]} were counted, so no counts are returned "
+            f"({type(raised).__name__}: {lines[-1]}). To keep those of earlier batches, save the "
+            "counts of each, and merge the files."
+        ) from error
 
 
 def _for_workers(batch: Any) -> Any:
@@ -186,19 +174,10 @@ def is_path(batch: Any) -> bool:
 
 def arguments_of_batch(batch: Any, columns: Columns) -> dict[str, Any]:
     """Read a file or call a function, and return its columns by argument of `from_predictions`."""
-    rows = batch() if callable(batch) else batch
-    if is_path(rows):
-        if rows is not batch:
-            raise TypeError(
-                f"the function returns the path {_words.shortened(os.fspath(rows))}; pass the path "
-                "itself as the batch."
-            )
-        rows = _read_file(os.fspath(rows), columns)
-    if is_lazy(rows):
-        raise TypeError(
-            f"the rows of a {_input.kind_in_words(rows)} are not in memory: collect them into a "
-            "DataFrame, in polars by .collect(), or pass the table to ScoreCounts.from_table."
-        )
+    if is_path(batch):
+        rows = _read_file(os.fspath(batch), columns)
+    else:
+        rows = batch() if callable(batch) else batch
     if columns.label is not None:
         return arguments_of(rows, columns)
     is_tuple = isinstance(rows, tuple | list)
@@ -212,39 +191,15 @@ def arguments_of_batch(batch: Any, columns: Columns) -> dict[str, Any]:
     return dict(zip(("y_true", "y_score", "groups", "sample_weight"), rows, strict=False))
 
 
-def is_lazy(table: Any) -> bool:
-    """Return whether a table keeps its rows outside memory."""
-    if isinstance(table, tuple | list):
-        return False
-    # The import is local because counting rows in arrays does not need narwhals.
-    import narwhals.stable.v2 as nw
-
-    # narwhals refuses a DataFrame with repeated names, whatever the columns in use.
-    if nw.dependencies.is_into_dataframe(table):
-        return False
-    return isinstance(nw.from_native(table, pass_through=True), nw.LazyFrame)
-
-
 def _read_file(path: str, columns: Columns) -> Any:
     """Return a Parquet or CSV file's columns by name."""
     if columns.label is None:
         raise TypeError("files need label= and score=, the names of columns.")
-    ending = next((end for end in ENDINGS if path.lower().endswith(end)), None)
-    if ending is None:
+    if not path.lower().endswith(ENDINGS):
         raise ValueError(f"the name of a file must end in {_words.enumerated(ENDINGS, 'or')}.")
-    try:
-        import pyarrow as pa
-    except ImportError as error:
-        raise ImportError('files need pyarrow: pip install "skfedauc[files]"') from error
-    try:
-        return _read_parquet(path, columns) if ending == ".parquet" else _read_csv(path, columns)
-    except pa.ArrowException as error:
-        raise ValueError(f"the file cannot be read: {' '.join(str(error).split())}") from error
-
-
-def _read_parquet(path: str, columns: Columns) -> Any:
-    from pyarrow import parquet
-
+    parquet = pyarrow_parquet()
+    if not path.lower().endswith(".parquet"):
+        return _read_csv(path, columns)
     with parquet.ParquetFile(path, page_checksum_verification=True) as file:
         table = file.read(_needed(columns, file.schema_arrow.names))
     table.validate(full=True)
@@ -258,18 +213,16 @@ def _read_csv(path: str, columns: Columns) -> Any:
     from pyarrow import csv as arrow_csv
 
     named = [name for names in columns.by_argument.values() for name in names]
-    separator, _ = _input.header_of(functools.partial(_header, path), named)
-    layout = arrow_csv.ParseOptions(delimiter=separator)
-    with arrow_csv.open_csv(path, parse_options=layout) as reader:
-        needed = _needed(columns, reader.schema.names)
+    separator, header = _input.header_of(functools.partial(_header, path), named)
     groups = columns.by_argument.get("group", [])
     # Only empty cells are missing values, because NA may be the label of a group.
     options = arrow_csv.ConvertOptions(
-        include_columns=needed,
+        include_columns=_needed(columns, header),
         column_types={name: pa.string() for name in groups},
         null_values=[""],
         strings_can_be_null=True,
     )
+    layout = arrow_csv.ParseOptions(delimiter=separator)
     table = arrow_csv.read_csv(path, parse_options=layout, convert_options=options)
     for name in groups:
         written = table[name].unique().drop_null().to_pylist()

@@ -16,7 +16,6 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from decimal import Decimal
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,7 +42,7 @@ WEIGHT_COLUMNS = (
     "squared_weight_negatives",
     "squared_weight_positives",
 )
-KINDS = ("boolean", "integer", "unsigned", "text", "date", "instant", "coded")
+_TEXTS = ("text", "coded")
 _KINDS_OF_ARRAYS = {"b": "boolean", "i": "integer", "u": "unsigned", "M": "date"}
 # Microseconds of the first and of the last date in Python
 _FIRST, _LAST = (
@@ -63,7 +62,7 @@ _SAMPLE = 1 << 16
 _BYTES_PER_VALUE, _FEW_BYTES = 64, 1 << 20
 
 
-class LimitError(ValueError):
+class LimitError(parquet.RefusedError):
     """A file that a receiver's limit refuses."""
 
 
@@ -247,7 +246,9 @@ def values_of(state: State) -> tuple[NDArray[np.int64], dict[str, NDArray[Any]]]
     names = _column_names(state.disclosure.level, is_weighted=is_weighted, has_limits=False)
     starts, scores, negatives, positives, weights = content
     ends = () if state.ranges is None else state.ranges
-    columns = [scores, *ends, negatives, positives, *(() if weights is None else weights)]
+    # Unsigned integers would wrap around silently when users add or subtract columns.
+    rows = [counts.astype(np.int64) for counts in (negatives, positives)]
+    columns = [scores, *ends, *rows, *(() if weights is None else weights)]
     return starts, dict(zip(names, columns, strict=True))
 
 
@@ -276,33 +277,46 @@ def _types_of_kinds() -> dict[str, Any]:
 # Checksum ------------------------------------------------------------------------------------
 
 
-def checksum(
-    facts: bytes,
-    columns: Sequence[GroupColumn],
-    sizes: NDArray[np.int64],
-    values: Mapping[str, NDArray[Any]],
-) -> str:
-    """Return the SHA-256 over the metadata and the columns, one after the other.
-
-    Group columns have one value per run of equal groups, `sizes` the rows of each run; the other
-    columns have one value per row.
-    """
+def checksum(facts: bytes, table: Any) -> str:
+    """Return the SHA-256 over the metadata and the columns, one after the other."""
     sha256 = hashlib.sha256(facts)
-    for column in columns:
-        for piece in _bytes_of_groups(column, sizes):
-            sha256.update(piece)
-    for array in values.values():
-        pieces = map(_of_text, array.tolist()) if array.dtype.kind == "O" else _of_numbers(array)
-        for piece in pieces:
-            sha256.update(piece)
+    for column in table.columns:
+        for chunk in column.chunks:
+            for piece in _bytes_of(chunk):
+                sha256.update(piece)
     return sha256.hexdigest()
 
 
-def _of_numbers(values: NDArray[Any]) -> Iterator[bytes]:
-    """Yield numbers in 8 bytes each, big-endian: doubles or integers of 64 bits."""
-    kind = {"f": ">f8", "u": ">u8"}.get(values.dtype.kind, ">i8")
-    for first in range(0, values.size, _CHUNK):
-        yield values[first : first + _CHUNK].astype(kind).tobytes()
+def _bytes_of(values: Any) -> Iterator[bytes]:
+    """Yield the bytes of a column's values; equal texts and absent values one run at a time."""
+    import pyarrow as pa
+
+    if pa.types.is_decimal(values.type):
+        yield from map(_of_text, values.to_pylist())
+        return
+    if not (pa.types.is_dictionary(values.type) or values.null_count):
+        for first in range(0, len(values), _CHUNK):
+            yield _of_numbers(values.slice(first, _CHUNK))
+        return
+    encoded = values.dictionary_encode()
+    distinct = encoded.dictionary
+    if pa.types.is_string(distinct.type):
+        known = list(map(_of_text, distinct.to_pylist()))
+    else:
+        numbers = _of_numbers(distinct)
+        known = [numbers[first : first + 8] for first in range(0, len(numbers), 8)]
+    known.append(_ABSENT)  # which the code -1 indexes
+    codes = encoded.indices.fill_null(-1).to_numpy()
+    first_rows = np.flatnonzero(_begins(codes))
+    sizes = np.diff(first_rows, append=codes.size)
+    for code, size in zip(codes[first_rows].tolist(), sizes.tolist(), strict=True):
+        yield known[code] * size
+
+
+def _of_numbers(values: Any) -> bytes:
+    """Return numbers in 8 bytes each, big-endian: doubles or integers of 64 bits."""
+    numbers = _plain(values)
+    return numbers.astype(">f8" if numbers.dtype.kind == "f" else ">i8").tobytes()
 
 
 def _of_text(text: Any) -> bytes:
@@ -311,18 +325,20 @@ def _of_text(text: Any) -> bytes:
     return len(data).to_bytes(8, "big") + data
 
 
-def _bytes_of_groups(column: GroupColumn, sizes: NDArray[np.int64]) -> Iterator[bytes]:
-    values, is_missing = column.values, column.is_missing
-    if values.dtype.kind != "O" and is_missing is None:
-        yield from _of_numbers(np.repeat(values, sizes))
-        return
-    for number, size in enumerate(sizes.tolist()):
-        if is_missing is not None and is_missing[number]:
-            yield _ABSENT * size
-        elif values.dtype.kind == "O":
-            yield _of_text(values[number]) * size
-        else:
-            yield b"".join(_of_numbers(values[number : number + 1])) * size
+def _plain(values: Any) -> NDArray[Any]:
+    """Return the values of a column, with dates as microseconds."""
+    import pyarrow as pa
+
+    if pa.types.is_timestamp(values.type):
+        values = values.cast(pa.int64())
+    return np.asarray(values.to_numpy(zero_copy_only=False))
+
+
+def _begins(codes: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return where runs of equal codes begin."""
+    begins = np.ones(codes.size, np.bool_)
+    begins[1:] = codes[1:] != codes[:-1]
+    return begins
 
 
 # Writing -------------------------------------------------------------------------------------
@@ -341,33 +357,22 @@ def content_of(state: State) -> bytes:
         if not sizes.size:  # only the names determine the number of columns
             columns *= max(1, len(state.group_names))
         names = names_of_columns(state.group_names, len(columns), sizes.size, values)
-    types = _types_of_kinds()
-    types |= dict.fromkeys(("text", "coded"), pa.dictionary(pa.int32(), pa.string()))
-    fields = [
-        pa.field(name, types[column.kind], nullable=column.is_missing is not None)
-        for name, column in zip(names, columns, strict=True)
-    ]
-    arrays = [
-        _group_array(column, sizes, field.type)
-        for column, field in zip(columns, fields, strict=True)
-    ]
-    floats = {name: array for name, array in values.items() if array.dtype.kind == "f"}
-    varied = [name for name, array in floats.items() if not _repeats(array)]
-    exact: dict[str, NDArray[Any]] = {}
+    group_of_row = pa.array(np.repeat(np.arange(sizes.size), sizes))
+    arrays = [column.array.take(group_of_row) for column in columns]
     for name, array in values.items():
         kind = _type_of(name, is_weighted=state.is_weighted)
-        fields.append(pa.field(name, kind, nullable=False))
-        exact[name] = array.astype(object) if pa.types.is_decimal(kind) else array
-        if pa.types.is_decimal(kind):
-            arrays.append(pa.array(list(map(Decimal, array.tolist())), kind))
-        else:  # unsigned integers would wrap around when users subtract columns
-            arrays.append(pa.array(array.astype(np.int64) if array.dtype.kind == "u" else array))
+        arrays.append(pa.array(array.tolist() if pa.types.is_decimal(kind) else array, kind))
+    fields = [
+        pa.field(name, array.type, nullable=array.null_count > 0)
+        for name, array in zip((*names, *values), arrays, strict=True)
+    ]
+    table = pa.Table.from_arrays(arrays, schema=pa.schema(fields))
     text = json.dumps(_facts_of(state, names, columns), ensure_ascii=False).encode()
-    metadata = {parquet.KEY: text, _CHECKSUM: checksum(text, columns, sizes, exact)}
+    varied = [name for name, of in values.items() if of.dtype.kind == "f" and not _repeats(of)]
     return parquet.written(
-        pa.Table.from_arrays(arrays, schema=pa.schema(fields)),
-        metadata,
-        use_dictionary=[field.name for field in fields if field.name not in varied],
+        table,
+        {parquet.KEY: text, _CHECKSUM: checksum(text, table)},
+        use_dictionary=[name for name in table.column_names if name not in varied],
         column_encoding=dict.fromkeys(varied, "BYTE_STREAM_SPLIT") or None,
         dictionary_pagesize_limit=1 << 24,
     )
@@ -377,7 +382,7 @@ def _facts_of(state: State, names: Sequence[str], columns: Sequence[GroupColumn]
     negatives, positives = state.n_rows
     rule = state.disclosure
     facts: dict[str, Any] = {
-        "format": parquet.COUNTS_FORMAT,
+        "format": parquet.FORMATS["ScoreCounts"],
         "version": VERSION,
         "package": parquet.version_of_package(),
         "level": rule.level,
@@ -418,53 +423,20 @@ def _repeats(values: NDArray[np.float64]) -> bool:
     return np.unique(values).size <= values.size // 2
 
 
-def _group_array(column: GroupColumn, sizes: NDArray[np.int64], wanted: Any) -> Any:
-    import pyarrow as pa
-
-    mask = None if column.is_missing is None else np.repeat(column.is_missing, sizes)
-    if column.values.dtype.kind != "O":
-        array = pa.array(np.repeat(column.values, sizes), mask=mask)
-        return array if array.type == wanted else array.view(wanted)
-    places: dict[str, int] = {}
-    codes = [places.setdefault(text, len(places)) for text in column.values]
-    numbers = pa.array(np.repeat(np.array(codes, np.int32), sizes), mask=mask)
-    return pa.DictionaryArray.from_arrays(numbers, pa.array(list(places), pa.string()))
-
-
 # Reading -------------------------------------------------------------------------------------
 
 
 def read_content(data: Any, name: str, limits: Limits) -> State:
     """Return a file's counts, if the file is whole and rows with these counts can exist."""
+
+    def content_of(file: Any, facts: dict[str, Any]) -> State:
+        return _read(file, facts, data, limits)
+
     try:
         limits.check("max_bytes", len(data), "it has {} bytes or more")
-        return _content_in(data, name, limits)
+        state = parquet.read(data, name, "ScoreCounts", VERSION, content_of)
     except LimitError as error:
         raise LimitError(f"{name} is refused: {error}.") from None
-
-
-def _content_in(data: Any, name: str, limits: Limits) -> State:
-    file, facts = parquet.opened_with_facts(data, name)
-    if facts is None:
-        raise parquet.OtherFileError(
-            f"{name} is a Parquet file, but ScoreCounts.save did not write it: its metadata has no "
-            "key 'skfedauc'. A table of counts is read by "
-            "ScoreCounts.from_counts(**pandas.read_parquet(path))."
-        )
-    if isinstance(facts, dict) and facts.get("format") == parquet.PRIVATE_FORMAT:
-        raise parquet.OtherFileError(
-            f"{name} holds counts with noise for differential privacy, not exact counts. Read it "
-            "by skfedauc.privacy.PrivateCounts.load or from_bytes."
-        )
-    try:
-        if not isinstance(facts, dict) or facts.get("format") != parquet.COUNTS_FORMAT:
-            raise ValueError("its metadata has another format")
-        parquet.check_version(facts, name, VERSION)
-        state = _read(file, facts, data, limits)
-    except (parquet.NewerVersionError, LimitError):
-        raise
-    except Exception as error:
-        raise parquet.damaged(name, error) from error
     return checked(state, name)
 
 
@@ -477,64 +449,61 @@ def read_sources(path: Any) -> tuple[Source, ...]:
         return ()
 
 
-_TYPES: dict[str, type] = {
-    "package": str,
-    "level": str,
-    "n_cells": int,
-    "n_negatives": int,
-    "n_positives": int,
-    "n_missing": int,
-    "is_weighted": bool,
-    "labels_seen": list,
-    "sources": list,
+_NONE = type(None)
+# Types of the values in the metadata; None is also the value of an absent name.
+_TYPES: dict[str, tuple[type, ...]] = {
+    "package": (str,),
+    "level": (str,),
+    "n_cells": (int,),
+    "n_negatives": (int,),
+    "n_positives": (int,),
+    "n_missing": (int,),
+    "is_weighted": (bool,),
+    "has_limits": (bool, _NONE),
+    "group_columns": (list, _NONE),
+    "labels_seen": (list,),
+    "sources": (list,),
+    "min_count": (int, _NONE),
+    "withheld": (dict, _NONE),
 }
 
 
 def _check_facts(facts: dict[str, Any], limits: Limits) -> None:
-    for key, kind in _TYPES.items():
-        if type(facts.get(key)) is not kind:
-            raise ValueError(f"its metadata has no {key} of type {kind.__name__}")
-    level = facts["level"]
-    if level not in ("exact", "bins", "summary") or ("bins" in facts) != (level == "bins"):
+    for key, kinds in _TYPES.items():
+        if type(facts.get(key)) not in kinds:
+            raise ValueError(f"its metadata has no {key} of type {kinds[0].__name__}")
+    level, withheld, columns = facts["level"], facts.get("withheld"), facts["group_columns"] or []
+    if level not in _LEVELS.values() or ("bins" in facts) != (level == "bins"):
         raise ValueError("its metadata has no known level of disclosure")
-    if type(facts.get("has_limits")) is not (bool if level == "summary" else type(None)):
+    if (facts.get("has_limits") is not None) != (level == "summary"):
         raise ValueError("its metadata has no has_limits of type bool")
     classes = [*facts["labels_seen"], *[facts["pos_label"]] * (facts["pos_label"] is not None)]
     if not all(type(label) in (int, float, str) and label == label for label in classes):
         raise ValueError("its metadata has labels of classes that are none")
-    names = facts.get("group_names", [])
-    if type(names) is not list or not all(type(name) is str for name in names):
-        raise ValueError("its metadata has group_names that are no names")
-    withheld = facts.get("withheld")
-    if withheld is not None and not (
-        type(withheld) is dict
-        and set(withheld) == set(Withheld._fields)
-        and isinstance(withheld["labels"], list | None)
+    if withheld and (
+        set(withheld) != set(Withheld._fields) or not isinstance(withheld["labels"], list | None)
     ):
         raise ValueError("its metadata has withheld groups that are none")
     if "checkpoint" in facts:
         raise ValueError("it is a checkpoint of from_batches, with only a part of the rows")
     if not facts["sources"]:
         raise ValueError("its metadata has no sources")
-    _check_group_columns(facts["group_columns"])
+    for column in columns:
+        kind, zone, labels = (column.get(name) for name in ("kind", "zone", "labels"))
+        if (
+            kind not in _types_of_kinds()
+            or (type(zone) is str) != (kind == "instant")
+            or (type(labels) is list) != (kind == "coded")
+        ):
+            raise ValueError("its metadata does not describe the labels of a column of groups")
+    names = [*facts.get("group_names", []), *(column["name"] for column in columns)]
+    if not all(type(name) is str for name in names):
+        raise ValueError("its metadata has group_names that are no names")
     n_rows = max(facts["n_negatives"], facts["n_positives"])
     limits.check("max_rows", n_rows, "it counts {} rows of a class")
     limits.check("max_cells", facts["n_cells"], "it has {} cells")
     limits.check("max_sources", len(facts["sources"]), "it has {} sources")
     limits.check_text(max(map(len, _texts_in(facts)), default=0))
-
-
-def _check_group_columns(columns: Any) -> None:
-    if columns is not None and not (type(columns) is list and columns):
-        raise ValueError("its metadata has group_columns that are none")
-    for column in columns or []:
-        if type(column) is not dict or column.get("kind") not in KINDS:
-            raise ValueError("its metadata has a column of groups of no known kind")
-        if type(column.get("name")) is not str:
-            raise ValueError("its metadata has a column of groups without a name")
-        has_zone, has_labels = type(column.get("zone")) is str, type(column.get("labels")) is list
-        if has_zone != (column["kind"] == "instant") or has_labels != (column["kind"] == "coded"):
-            raise ValueError("its metadata does not describe the labels of a column of groups")
 
 
 def _texts_in(facts: dict[str, Any]) -> Iterator[str]:
@@ -551,39 +520,34 @@ def _texts_in(facts: dict[str, Any]) -> Iterator[str]:
             waiting += value.values() if isinstance(value, dict) else value
 
 
-def _read(file: Any, facts: dict[str, Any], data: Any, limits: Limits) -> State:
-    written = facts
-    if facts["version"] < VERSION:
-        facts = _updated(facts)
+def _read(file: Any, written: dict[str, Any], data: Any, limits: Limits) -> State:
+    is_old = written["version"] < VERSION
+    facts = _updated(written, file.schema_arrow.names) if is_old else written
     _check_facts(facts, limits)
-    described, level = facts["group_columns"] or [], facts["level"]
-    is_weighted = facts["is_weighted"]
-    wanted = _column_names(level, is_weighted=is_weighted, has_limits=bool(facts.get("has_limits")))
+    described, metadata = facts["group_columns"] or [], file.metadata.metadata
+    wanted = _column_names(
+        facts["level"],
+        is_weighted=facts["is_weighted"],
+        has_limits=bool(facts.get("has_limits")),
+    )
     table = _table(file, facts, wanted, data, limits)
     starts, columns = _runs(table, described)
-    values = {
-        name: _values(column, name)
-        for name, column in zip(wanted, table.columns[len(described) :], strict=True)
-    }
-    if facts["version"] < VERSION:
-        digest, expected = _old_checksum(written, starts, values, columns), written.get("sha256")
-    else:
-        metadata = file.metadata.metadata
-        expected = metadata.get(_CHECKSUM, b"").decode()
-        digest = checksum(metadata[parquet.KEY], columns, np.diff(starts), values)
-    if digest != expected:
-        raise ValueError("its SHA-256 is another one")
+    values = {name: _values(table[name], name) for name in wanted}
     for name in _N_ROWS:
         found = int(values[name].sum(dtype=np.uint64))
         if found != facts[name]:
             raise ValueError(f"its metadata has {name} {facts[name]}, and its column {found}")
-    known = _known_facts(facts, [column["name"] for column in described])
     labels = labels_of(columns) if described else None
-    state = (
-        _summary_state(starts, values, labels, known)
-        if level == "summary"
-        else _cells_state(starts, values, labels, known)
-    )
+    state_of = _summary_state if facts["level"] == "summary" else _cells_state
+    known = _known_facts(facts, [column["name"] for column in described])
+    state = state_of(starts, values, labels, known)
+    if is_old:
+        digest, expected = _old_checksum(written, state, columns), written.get("sha256")
+    else:
+        digest = checksum(metadata[parquet.KEY], table)
+        expected = metadata.get(_CHECKSUM, b"").decode()
+    if digest != expected:
+        raise ValueError("its SHA-256 is another one")
     limits.check("max_groups", state.n_groups, "it has {} groups")
     limits.check_sender([] if state.labels is None else state.labels.tolist(), state.sources)
     return state
@@ -597,11 +561,8 @@ def _known_facts(facts: Mapping[str, Any], names: Sequence[str]) -> dict[str, An
         labels = withheld["labels"]
         known = None if labels is None else tuple(map(label_of, labels))
         told = Withheld(**{**withheld, "labels": known})
-    min_count = facts.get("min_count")
-    if min_count is not None and type(min_count) is not int:
-        raise ValueError("its metadata has a min_count that is no number")
     of_bins = None if bins is None else Bins.from_dict(bins)
-    rule = Disclosure(facts["level"], of_bins, min_count, withheld=told)
+    rule = Disclosure(facts["level"], of_bins, facts.get("min_count"), withheld=told)
     sources = _sources_of(facts)
     return {
         "disclosure": rule,
@@ -628,7 +589,7 @@ def _table(
     of_values = [(name, _type_of(name, is_weighted=is_weighted)) for name in wanted]
     parquet.check_columns(file.schema_arrow, [*of_groups, *of_values])
     parquet.check_size(metadata, facts["n_cells"], len(data))
-    texts = [name for name, kind in kinds.items() if kind in ("text", "coded")]
+    texts = [name for name, kind in kinds.items() if kind in _TEXTS]
     _check_limits_of_size(metadata, len(texts), limits)
     may_lack = [name for name, kind in kinds.items() if kind != "text"]
     table = parquet.table_of(data, metadata, texts, may_lack)
@@ -661,42 +622,19 @@ def _check_texts(table: Any, names: Sequence[str], limits: Limits) -> None:
 
 def _runs(table: Any, described: Sequence[Any]) -> tuple[NDArray[np.int64], list[GroupColumn]]:
     """Return where the groups change, and the group columns with one value per run."""
-    n_rows = table.num_rows
-    begins = np.zeros(n_rows, np.bool_)
-    begins[:1] = True
-    encoded = [_encoded(column) for column in table.columns[: len(described)]]
-    for values, _, is_missing in encoded:
-        for array in (values, is_missing):
-            if array is not None:
-                begins[1:] |= array[1:] != array[:-1]
-    first = np.flatnonzero(begins)
-    columns = []
-    for (values, texts, is_missing), facts in zip(encoded, described, strict=True):
-        own = values[first] if texts is None else texts[values[first]]
-        absent = None if is_missing is None else is_missing[first]
-        zone, labels = facts.get("zone"), facts.get("labels")
-        columns.append(GroupColumn(facts["kind"], own, absent, zone, labels))
-    return np.append(first, n_rows), columns
-
-
-def _encoded(column: Any) -> tuple[NDArray[Any], NDArray[Any] | None, NDArray[np.bool_] | None]:
-    """Return all rows' values, the texts that they index, and where values are absent."""
     import pyarrow as pa
 
-    is_missing = column.is_null().to_numpy() if column.null_count else None
-    if pa.types.is_dictionary(column.type):
-        chunks = column.unify_dictionaries().chunks
-        texts = chunks[0].dictionary.to_pylist() if chunks else []
-        numbers = [chunk.indices for chunk in chunks]
-        codes = [n.fill_null(-1).to_numpy() if n.null_count else n.to_numpy() for n in numbers]
-        # The code -1 indexes the last text.
-        values = np.concatenate([np.zeros(0, np.int32), *codes])
-        return values, _input.object_array([*texts, ""]), is_missing
-    if pa.types.is_timestamp(column.type):
-        column = column.cast(pa.int64())
-    if column.null_count:
-        column = column.fill_null(False if pa.types.is_boolean(column.type) else 0)
-    return column.to_numpy(), None, is_missing
+    begins = np.zeros(table.num_rows, np.bool_)
+    begins[:1] = True
+    whole = [column.combine_chunks() for column in table.columns[: len(described)]]
+    for array in whole:
+        begins |= _begins(array.dictionary_encode().indices.fill_null(-1).to_numpy())
+    first = np.flatnonzero(begins)
+    columns = [
+        GroupColumn(of["kind"], array.take(pa.array(first)), of.get("zone"), of.get("labels"))
+        for array, of in zip(whole, described, strict=True)
+    ]
+    return np.append(first, table.num_rows), columns
 
 
 def _values(column: Any, name: str) -> NDArray[Any]:
@@ -757,7 +695,7 @@ def _summary_state(
 
 
 class GroupColumn(NamedTuple):
-    """Group label column, with one value per group.
+    """Group label column, with one value per group; texts are a `pyarrow.DictionaryArray`.
 
     ========  ==========================================  ===================================
     kind      labels                                      values
@@ -776,8 +714,7 @@ class GroupColumn(NamedTuple):
     """
 
     kind: str
-    values: NDArray[Any]
-    is_missing: NDArray[np.bool_] | None = None
+    array: Any
     zone: str | None = None
     labels: list[Any] | None = None
 
@@ -793,33 +730,42 @@ def _column_of(labels: NDArray[Any]) -> GroupColumn:
     if labels.dtype.kind == "O":
         items = labels.tolist()
         if all(isinstance(item, str) for item in items):
-            return GroupColumn("text", object_array(map(str.__str__, items)))
+            return GroupColumn("text", _array_of("text", labels, is_missing))
         is_missing = np.fromiter(map(is_missing_label, items), np.bool_, len(items))
         known = _typed(labels[~is_missing])
-    zone = pairs = None
-    if known.dtype.kind in _KINDS_OF_ARRAYS:
-        kind = _KINDS_OF_ARRAYS[known.dtype.kind]
-        if kind == "date":
-            known = _checked_dates(known.view(np.int64))
-        elif kind != "boolean":
-            known = known.astype(np.uint64 if kind == "unsigned" else np.int64, copy=False)
-    else:
-        entries = [entry_of(item) for item in known]
-        zones = {entry.get("zone") if isinstance(entry, dict) else None for entry in entries}
-        if len(zones) == 1 and None not in zones:
-            kind, zone = "instant", zones.pop()
-            dates = [instant.to_datetime64() for instant in known]
-            known = np.array(dates, "datetime64[us]").view(np.int64)
-        else:
-            kind, coded = "coded", [json.dumps(entry) for entry in entries]
-            text_of = _texts(coded, known.tolist())
-            known = object_array(text_of[code] for code in coded)
-            pairs = [[text, json.loads(code)] for code, text in text_of.items()]
-    if not is_missing.any():
-        return GroupColumn(kind, known, None, zone, pairs)
+    kind, known, zone, pairs = _coded(known)
     values = np.full(labels.size, "" if known.dtype.kind == "O" else 0, known.dtype)
     values[~is_missing] = known
-    return GroupColumn(kind, values, is_missing, zone, pairs)
+    return GroupColumn(kind, _array_of(kind, values, is_missing), zone, pairs)
+
+
+def _coded(known: NDArray[Any]) -> tuple[str, NDArray[Any], str | None, list[Any] | None]:
+    """Return the kind, values, time zone and coded labels of labels that are not missing."""
+    kind = _KINDS_OF_ARRAYS.get(known.dtype.kind)
+    if kind is not None:
+        values = _checked_dates(known.view(np.int64)) if kind == "date" else known
+        return kind, values, None, None
+    entries = [entry_of(item) for item in known]
+    zones = {entry.get("zone") if isinstance(entry, dict) else None for entry in entries}
+    if len(zones) == 1 and None not in zones:
+        dates = [instant.to_datetime64() for instant in known]
+        return "instant", np.array(dates, "datetime64[us]").view(np.int64), zones.pop(), None
+    coded = [json.dumps(entry) for entry in entries]
+    text_of = _texts(coded, known.tolist())
+    pairs = [[text, json.loads(code)] for code, text in text_of.items()]
+    return "coded", object_array(text_of[code] for code in coded), None, pairs
+
+
+def _array_of(kind: str, values: NDArray[Any], is_missing: NDArray[np.bool_]) -> Any:
+    """Return values as an array of the file's type; texts as numbers of distinct texts."""
+    import pyarrow as pa
+
+    wanted = _types_of_kinds()[kind]
+    if kind not in _TEXTS:
+        return pa.array(values, mask=is_missing).cast(wanted)
+    encoded = pa.array(values, wanted).dictionary_encode()
+    codes = pa.array(encoded.indices.to_numpy(), mask=is_missing)
+    return pa.DictionaryArray.from_arrays(codes, encoded.dictionary)
 
 
 def _typed(known: NDArray[Any]) -> NDArray[Any]:
@@ -863,16 +809,25 @@ def labels_of(columns: list[GroupColumn]) -> NDArray[Any]:
 
 
 def _labels_of(column: GroupColumn) -> NDArray[Any]:
-    known = column.values if column.is_missing is None else column.values[~column.is_missing]
-    labels = _known_labels(column, known)
-    if column.is_missing is None:
+    labels = _known_labels(column)
+    if not column.array.null_count:
         return labels
-    with_missing = object_array([_input.MISSING] * column.values.size)
-    with_missing[~column.is_missing] = object_array(labels.tolist())
+    with_missing = object_array([_input.MISSING] * len(column.array))
+    with_missing[_plain(column.array.is_valid())] = object_array(labels.tolist())
     return with_missing
 
 
-def _known_labels(column: GroupColumn, known: NDArray[Any]) -> NDArray[Any]:
+def _values_in(array: Any) -> NDArray[Any]:
+    """Return the values of a group column, without absent ones."""
+    known = array.drop_null()
+    if not hasattr(known, "dictionary"):
+        return _plain(known)
+    texts: NDArray[Any] = object_array(known.dictionary.to_pylist())
+    return np.asarray(texts[_plain(known.indices)])
+
+
+def _known_labels(column: GroupColumn) -> NDArray[Any]:
+    known = _values_in(column.array)
     if column.kind == "unsigned":
         # Integers that fit have the signed type, so that equal labels have equal arrays.
         is_small = known.size == 0 or int(known.max()) < 1 << 63
@@ -988,23 +943,15 @@ def label_of(entry: Any) -> Any:
 _LEVELS = {1: "exact", 2: "bins", 3: "summary"}
 
 
-def _updated(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return metadata in the form of version 4."""
+def _updated(facts: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """Return metadata in the form of version 4; `names` are those of the file's columns."""
     level = _LEVELS[facts["version"]]
     if facts.get("disclosure") != (None if level == "exact" else level):
         raise ValueError("its metadata has another level of disclosure than its version")
-    columns, names = facts.get("group_columns"), facts.get("group_names")
-    if type(names) is not list or len(set(map(repr, names))) < len(names):
-        raise ValueError("its metadata has group_names that are no names")
-    described = None
-    if columns is not None:
-        known = [*COUNT_COLUMNS, *WEIGHT_COLUMNS] if facts["is_weighted"] else [*COUNT_COLUMNS]
-        known += RANGE_COLUMNS if level == "bins" else ()
-        in_file = names_of_columns(names, len(columns), facts["n_groups"], known)
-        described = [
-            {**column, "name": name} for column, name in zip(columns, in_file, strict=True)
-        ]
-    new = {**facts, "level": level, "group_columns": described, "group_names": names}
+    new = {**facts, "level": level}
+    if facts["group_columns"] is not None:
+        own = zip(facts["group_columns"], names, strict=False)
+        new["group_columns"] = [{**column, "name": name} for column, name in own]
     # The value of min_count is unknown. Counts with rows that may count several times are
     # refused where counts with this mark are.
     if facts.get("is_suppressed") or facts.get("may_repeat"):
@@ -1012,30 +959,20 @@ def _updated(facts: Mapping[str, Any]) -> dict[str, Any]:
     return new
 
 
-def _old_checksum(
-    facts: Mapping[str, Any],
-    starts: NDArray[np.int64],
-    values: Mapping[str, NDArray[Any]],
-    columns: Sequence[GroupColumn],
-) -> str:
+def _old_checksum(facts: Mapping[str, Any], state: State, columns: Sequence[GroupColumn]) -> str:
     """Return the SHA-256 of the sorted JSON, the texts of the groups and the arrays."""
-    if facts["version"] == 3:
-        numbers = [values[name] for name in COUNT_COLUMNS[1:]]
-        is_weighted = WEIGHT_COLUMNS[0] in values
-        dtype = np.dtype(np.float64) if is_weighted else dtype_of_u2(*numbers)
-        sums = [
-            array.astype(dtype) if name.endswith("u2") else array
-            for name, array in values.items()
-            if name not in (*COUNT_COLUMNS, *WEIGHT_COLUMNS)
-        ]
-        weights = stacked(values, WEIGHT_COLUMNS)
-        arrays = [*numbers, *([] if weights is None else [weights]), *sums]
-    else:
-        numbers = [compact_counts(values[name]) for name in COUNT_COLUMNS[1:]]
-        known = [stacked(values, names) for names in (WEIGHT_COLUMNS, RANGE_COLUMNS)]
-        arrays = [starts, values["score"], *numbers, *(of for of in known if of is not None)]
-    texts = [column.values.tolist() for column in columns if column.values.dtype.kind == "O"]
-    for column in columns:
-        of_groups = (column.values, column.is_missing)
-        arrays += [of for of in of_groups if of is not None and of.dtype.kind != "O"]
+    import pyarrow as pa
+
+    arrays, texts = state.arrays, []
+    if state.summary is not None:
+        *arrays, u2, moments = arrays
+        for of_prefix in zip(u2, moments, strict=True):
+            arrays += of_prefix
+    for kind, array, *_ in columns:
+        if kind in _TEXTS:
+            texts.append(array.dictionary_decode().fill_null("").to_pylist())
+        else:
+            arrays.append(_plain(array.fill_null(pa.scalar(0).cast(array.type))))
+        if array.null_count:
+            arrays.append(_plain(array.is_null()))
     return parquet.digest(facts, texts, arrays)

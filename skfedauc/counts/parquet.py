@@ -9,9 +9,9 @@ import hashlib
 import importlib
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,22 +20,26 @@ import skfedauc
 from skfedauc._output_file import check_path
 from skfedauc._words import described, listed, shortened
 
-# Values of the key `format` of the metadata
-COUNTS_FORMAT = "skfedauc counts"
-PRIVATE_FORMAT = "skfedauc private counts"
+# Values of the key `format` of the metadata, by the class whose files have it
+FORMATS = {"ScoreCounts": "skfedauc counts", "PrivateCounts": "skfedauc private counts"}
 MAGIC = b"PAR1"
 KEY = b"skfedauc"
+T = TypeVar("T")
 # Rows of a row group
 _GROUP_ROWS = 1 << 20
 # Largest size of content in memory: this number of bytes, or this number of times its file.
 _SMALL, _MOST_EXPANDED = 1 << 24, 1 << 10
 
 
-class OtherFileError(ValueError):
+class RefusedError(ValueError):
+    """A file that is refused although it is not damaged."""
+
+
+class OtherFileError(RefusedError):
     """Error for data that are not score counts."""
 
 
-class NewerVersionError(ValueError):
+class NewerVersionError(RefusedError):
     """A file with a version that this package does not know."""
 
 
@@ -160,8 +164,10 @@ def opened(data: Any, metadata: Any = None, texts: Sequence[str] = ()) -> Any:
     )
 
 
-def opened_with_facts(data: Any, name: str, kind: str = "ScoreCounts") -> tuple[Any, Any]:
-    """Open a file, and return the file and its metadata; None as metadata of another writer."""
+def read(
+    data: Any, name: str, kind: str, newest: int, content_of: Callable[[Any, dict[str, Any]], T]
+) -> T:
+    """Return what `content_of` makes of a file and its metadata, if the class `kind` wrote it."""
     pyarrow_parquet()  # raise the error for a missing package
     head, tail = bytes(data[: len(MAGIC)]), bytes(data[-len(MAGIC) :])
     if MAGIC.startswith(head) and (tail != MAGIC or len(data) == len(MAGIC)):
@@ -174,24 +180,31 @@ def opened_with_facts(data: Any, name: str, kind: str = "ScoreCounts") -> tuple[
         )
     try:
         file = opened(data)
-        text = (file.metadata.metadata or {}).get(KEY)
-        if text is None:  # the file has another writer
-            return file, None
-        facts = json.loads(text)
+        facts = json.loads((file.metadata.metadata or {}).get(KEY, "{}"))
+        _check_format(facts, name, kind, newest)
         found, declared = size_of_pages(data), size_declared(file.metadata)
         if found > declared:
             raise ValueError(
                 f"its pages would take {found:,} bytes of memory, and its metadata says "
                 f"{declared:,}"
             )
-        return file, facts
+        return content_of(file, facts)
+    except RefusedError:
+        raise
     except Exception as error:  # a damaged file may raise any exception
         raise damaged(name, error, kind) from error
 
 
-def check_version(facts: Mapping[str, Any], name: str, newest: int) -> None:
-    """Raise an error unless a file has a version up to the newest one of its format."""
-    version = facts.get("version")
+def _check_format(facts: dict[str, Any], name: str, kind: str, newest: int) -> None:
+    """Raise an error unless a file has a version up to the newest one of the class's format."""
+    found, version = facts.get("format"), facts.get("version")
+    if found != FORMATS[kind]:
+        others = [other for other, known in FORMATS.items() if known == found]
+        mend = "A table of counts is read by ScoreCounts.from_counts(**pandas.read_parquet(path))."
+        raise OtherFileError(
+            f"{name} is a Parquet file, but {kind}.save did not write it. "
+            f"{f'Read it by {others[0]}.load or from_bytes.' if others else mend}"
+        )
     if type(version) is not int or version < 1:
         raise ValueError(f"its metadata has the version {shortened(version)}")
     if version > newest:
@@ -275,8 +288,10 @@ def is_too_large(metadata: Any, size: int) -> bool:
 _ENCODINGS = {0, 2, 3, 8, 9}
 # Largest number of pages. A page of pyarrow has up to 20,000 rows or 1 MB.
 _MOST_PAGES = 1 << 20
-# Kinds of values in Thrift's compact protocol
-_TRUE, _FALSE, _BYTE, _DOUBLE, _BINARY, _LIST, _SET, _MAP, _STRUCT = 1, 2, 3, 7, 8, 9, 10, 11, 12
+# Kinds of values in Thrift's compact protocol: integers of 16 to 64 bits, structures, and others
+# that take this number of bytes
+_INTEGERS, _BINARY, _LISTS, _STRUCT = (4, 5, 6), 8, (9, 10), 12
+_SIZES = {1: 0, 2: 0, 3: 1, 7: 8}
 # Fields of Parquet's structures, by their numbers in its specification
 _ROW_GROUPS, _COLUMNS, _COLUMN_FACTS = 4, 1, 3
 _COMPRESSED_SIZE, _DATA_OFFSET, _DICTIONARY_OFFSET = 7, 9, 11
@@ -371,35 +386,23 @@ class _Thrift:
             found[field] = self._value(head & 15)
         return found
 
-    def _items(self, number: int) -> range:
-        """Return the places of a number of items, each with a byte or more."""
-        if number > len(self._view):
-            raise ValueError("a list has more items than the file has bytes")
-        return range(number)
-
-    def _value(self, kind: int, is_item: bool = False) -> Any:
-        """Read a value; booleans take a byte only as list items."""
-        if _BYTE < kind < _DOUBLE:
+    def _value(self, kind: int) -> Any:
+        if kind in _INTEGERS:
             return self._integer()
         if kind == _STRUCT:
             return self.structure()
-        if kind in (_LIST, _SET):
+        if kind in _LISTS:
             head = self._byte()
-            items = self._items(self._number() if head >> 4 == 15 else head >> 4)
-            return [self._value(head & 15, is_item=True) for _ in items]
-        if kind == _MAP:
-            items = self._items(self._number())
-            kinds = self._byte() if items else 0
-            for _ in items:
-                self._value(kinds >> 4, is_item=True)
-                self._value(kinds & 15, is_item=True)
-        elif kind == _BINARY:
-            length = self._number()  # moves the place
-            self.place += length
-        elif kind in (_TRUE, _FALSE):
-            self.place += is_item
-        elif kind in (_BYTE, _DOUBLE):
-            self.place += 1 if kind == _BYTE else 8
-        else:
+            number = self._number() if head >> 4 == 15 else head >> 4
+            if number > len(self._view):  # each item has a byte or more
+                raise ValueError("a list has more items than the file has bytes")
+            return [self._item(head & 15) for _ in range(number)]
+        if kind != _BINARY and kind not in _SIZES:
             raise ValueError(f"its metadata have a value of kind {kind}")
+        size = self._number() if kind == _BINARY else _SIZES[kind]
+        self.place += size
         return None
+
+    def _item(self, kind: int) -> Any:
+        """Read an item of a list, in which a boolean takes a byte."""
+        return self._value(kind) if kind > 2 else self._byte()

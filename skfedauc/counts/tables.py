@@ -15,7 +15,7 @@ import contextlib
 import difflib
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 
 # Arguments of `from_predictions`, and which of the columns each is
 _ARGUMENTS = {"y_true": "label", "y_score": "score", "groups": "group", "sample_weight": "weight"}
+_N_ROWS = COUNT_COLUMNS[1:]
+_OPTIONAL = (*WEIGHT_COLUMNS, *RANGE_COLUMNS)
 # Range of valid weights, so that sums of their squares neither overflow nor underflow
 _SMALLEST, _LARGEST = 1e-100, 1e100
 
@@ -51,17 +53,24 @@ _SMALLEST, _LARGEST = 1e-100, 1e100
 
 def state_of_table(group: Any, counts: Mapping[str, Any], columns: Mapping[str, Any]) -> State:
     """Return the state of a table of counts, with the arguments of `ScoreCounts.from_counts`."""
-    _refuse_whole_table(group, counts, columns)
-    columns = {name: column for name, column in columns.items() if column is not None}
-    absent = [name for name, column in counts.items() if column is None]
+    given = {name: column for name, column in {**counts, **columns}.items() if column is not None}
+    absent = [name for name in counts if name not in given]
     if absent:
-        raise TypeError(f"from_counts needs the column {', '.join(absent)}; got none.")
-    sums, ends = (_all_or_none(columns, names) for names in (WEIGHT_COLUMNS, RANGE_COLUMNS))
-    by_name = {name: of for name, of in columns.items() if name not in {*sums, *ends}}
-    # The score is passed, so that "scores" is a column of labels.
-    others = [*(name for name in counts if name != "score"), *WEIGHT_COLUMNS, *RANGE_COLUMNS]
+        raise TypeError(
+            f"from_counts needs the column {', '.join(absent)}; got none. It takes the columns of "
+            "a table by name: ScoreCounts.from_counts(**table)."
+        )
+    by_name = {name: given.pop(name) for name in columns if name in given and name not in _OPTIONAL}
+    for together in (WEIGHT_COLUMNS, RANGE_COLUMNS):
+        absent = [name for name in together if name not in given]
+        if 0 < len(absent) < len(together):
+            raise TypeError(
+                f"from_counts needs {_words.enumerated(together)} together; "
+                f"{_words.enumerated(absent)} {'is' if len(absent) == 1 else 'are'} missing."
+            )
     for name in by_name:
-        near = difflib.get_close_matches(name, others, n=1, cutoff=0.8)
+        # The score is passed, so that "scores" is a column of labels.
+        near = difflib.get_close_matches(name, [*_N_ROWS, *_OPTIONAL], n=1, cutoff=0.8)
         if near:
             raise TypeError(
                 f"from_counts has no column {_words.shortened(name)}: is it "
@@ -73,30 +82,22 @@ def state_of_table(group: Any, counts: Mapping[str, Any], columns: Mapping[str, 
             f"from_counts takes group or columns of labels by name ({', '.join(by_name)}), not "
             "both."
         )
-    _input.check_row_order({"group": group, **by_name, **counts, **sums, **ends})
-    scores = _input.check_scores(counts["score"], "score") + 0.0
-    found: dict[str, NDArray[Any]] = {
-        name: _input.check_counts(counts[name], name) for name in COUNT_COLUMNS[1:]
-    }
-    found |= {name: _input.check_sums(column, name) for name, column in sums.items()}
-    found |= {name: _input.check_scores(column, name) + 0.0 for name, column in ends.items()}
+    _input.check_row_order({"group": group, **by_name, **given})
+    found = {name: _checked_column(name, column) for name, column in given.items()}
+    scores = found["score"]
     for name, column in found.items():
         _input.check_length(name, column.size, "score", scores.size)
-    negatives, positives = (found[name] for name in COUNT_COLUMNS[1:])
+    negatives, positives = (found[name] for name in _N_ROWS)
     weights, ranges = stacked(found, WEIGHT_COLUMNS), stacked(found, RANGE_COLUMNS)
     if weights is not None:
         check_weight_sums(weights, negatives, positives)
     wrong = wrong_ranges(scores, ranges)
     if wrong is not None:
         raise ValueError(f"score must be from score_low to score_high: {wrong}.")
-    codes: NDArray[np.intp] | None = None
-    labels: NDArray[Any] | None = None
-    names: tuple[str, ...] = ()
-    if group is not None or by_name:
-        codes, labels, names = _encode_group_columns(group, by_name)
-        _input.check_length("group", codes.size, "score", scores.size)
     kept = negatives + positives > 0
+    codes, labels, names = _encode_group_columns(group, by_name)
     if codes is not None and labels is not None:
+        _input.check_length("group", codes.size, "score", scores.size)
         codes, labels = _input.drop_unused(codes[kept], labels)
     no_starts = np.zeros(0, np.int64)  # cells out of order
     cells = Cells(no_starts, scores, negatives, positives, weights).take(kept, no_starts)
@@ -105,32 +106,24 @@ def state_of_table(group: Any, counts: Mapping[str, Any], columns: Mapping[str, 
     return added(cells, codes, labels=labels, ranges=ranges, group_names=names, disclosure=rule)
 
 
-def _all_or_none(columns: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
-    """Return the columns of these names; a TypeError if only some are given."""
-    given = {name: columns[name] for name in names if name in columns}
-    if given and len(given) < len(names):
-        absent = [name for name in names if name not in given]
-        raise TypeError(
-            f"from_counts needs {_words.enumerated(names)} together; {_words.enumerated(absent)} "
-            f"{'is' if len(absent) == 1 else 'are'} missing."
-        )
-    return given
+def _checked_column(name: str, column: Any) -> NDArray[Any]:
+    if name in _N_ROWS:
+        return _input.check_counts(column, name)
+    if name in WEIGHT_COLUMNS:
+        return _input.check_sums(column, name)
+    return _input.check_scores(column, name) + 0.0  # -0.0 becomes 0.0
 
 
 def table_of(state: State) -> pd.DataFrame:
     """Return the table of counts that `state_of_table` reads."""
     import pandas as pd
 
-    # Unsigned integers would wrap around silently when users add or subtract columns.
-    counts = {
-        name: array.astype(np.int64) if array.dtype.kind == "u" else array
-        for name, array in values_of(state)[1].items()
-    }
+    _, counts = values_of(state)
     group_columns: dict[str, NDArray[Any]] = {}
     if state.labels is not None:
         columns = _input.columns_of_labels(state.labels)
         # `state_of_table` reads columns with these names as ranges and weights.
-        taken = [*counts, *RANGE_COLUMNS, *WEIGHT_COLUMNS]
+        taken = [*counts, *_OPTIONAL]
         names = names_of_columns(state.group_names, len(columns), state.labels.size, taken)
         if not state.labels.size:
             columns = [state.labels] * len(names)
@@ -139,26 +132,12 @@ def table_of(state: State) -> pd.DataFrame:
     return pd.DataFrame({**group_columns, **counts})
 
 
-def _refuse_whole_table(
-    group: Any, given: Mapping[str, Any], group_columns: Mapping[str, Any]
-) -> None:
-    """Raise an error if `group` is a whole table; users must pass its columns by name."""
-    names = getattr(group, "column_names", getattr(group, "columns", group))
-    is_table = isinstance(group, Mapping) or names is not group
-    if is_table and not group_columns and all(column is None for column in given.values()):
-        kind = type(group).__name__
-        is_mapping = isinstance(group, Mapping) or hasattr(group, "keys")
-        unpacked = "**table" if is_mapping else "**table.to_pandas()"
-        raise TypeError(
-            f"from_counts takes columns by name, and got a {kind} as the column of the groups; "
-            f"pass its columns, ScoreCounts.from_counts({unpacked})."
-        )
-
-
 def _encode_group_columns(
     group: Any, group_columns: Mapping[str, Any]
-) -> tuple[NDArray[np.intp], NDArray[Any], tuple[str, ...]]:
+) -> tuple[NDArray[np.intp] | None, NDArray[Any] | None, tuple[str, ...]]:
     """Return group numbers, group labels and the group column names."""
+    if group is None and not group_columns:
+        return None, None, ()
     if group is not None:
         codes, labels = _input.encode_groups(group, "group")
         names = _input.names_of(labels, group)
@@ -166,9 +145,8 @@ def _encode_group_columns(
         codes, labels = _input.encode_columns(group_columns)
         names = tuple(group_columns)
         _input.check_text(names, "the name of a column of groups")
-    if names == ("",):
-        names = ()
-    return codes, labels, () if names == _input.default_names(len(names)) else names
+    is_default = names in ((), ("",), _input.default_names(len(names)))
+    return codes, labels, () if is_default else names
 
 
 # Columns of a table ----------------------------------------------------------------------------
@@ -268,11 +246,10 @@ def frame_of(table: Any, columns: Columns) -> nw.DataFrame[Any] | nw.LazyFrame[A
             _input.distinct_columns(table, columns.by_argument, "table")
         )
     except TypeError as error:
-        is_path = isinstance(table, str) or hasattr(table, "__fspath__")
-        mend = " Files are counted by ScoreCounts.from_batches([path], ...)." if is_path else ""
         raise TypeError(
             "table must be a table of pandas, polars, pyarrow, DuckDB, Spark, Dask, SQLFrame or "
-            f"Ibis, or another one that narwhals reads; got {_words.described(table)}.{mend}"
+            f"Ibis, or another one that narwhals reads; got {_words.described(table)}. Files are "
+            "counted by ScoreCounts.from_batches([path], ...)."
         ) from error
     schema = frame.collect_schema()
     for argument, names in columns.by_argument.items():
@@ -322,9 +299,7 @@ def counted_rows(
     return state_of_rows(rows, None, _input.names_of(rows.labels, arguments.get("groups")))
 
 
-def query_of(
-    frame: nw.LazyFrame[Any], columns: Columns, bins: Bins | None = None
-) -> nw.LazyFrame[Any]:
+def query_of(frame: nw.LazyFrame[Any], columns: Columns, bins: Bins | None) -> nw.LazyFrame[Any]:
     """Return the aggregation that counts rows by group, score or bin, and label.
 
     The result has the columns `group_0`, `group_1` and so on, `score`, `label` and `n_rows`. With
@@ -335,71 +310,56 @@ def query_of(
     """
     import narwhals.stable.v2 as nw
 
-    keys = _keys(columns)
+    groups = columns.by_argument.get("group", [])
+    keys = {f"group_{number}": nw.col(name) for number, name in enumerate(groups)}
+    keys |= {"score": nw.col(str(columns.score)), "label": nw.col(str(columns.label))}
     if frame.implementation.is_dask():
         # Dask mixes up groups if a column of Arrow floats has both -0.0 and 0.0.
         schema = frame.select(**keys).collect_schema()
         keys = {k: key + 0.0 if schema[k].is_float() else key for k, key in keys.items()}
-    if columns.weight is None:
-        rows, names = _with_bins(frame.select(**keys), list(keys), bins)
-        return rows.group_by(names).agg(n_rows=nw.len())
-    weight = _as_float(frame, columns.weight)
+    names, sums = list(keys), {"n_rows": nw.len()}
+    values: dict[str, nw.Expr] = {}
+    if columns.weight is not None:
+        names.append("is_zero")
+        values, of_weights = _weight_columns(frame, columns.weight)
+        sums |= of_weights
+    rows = frame.select(**keys, **values)
+    if bins is not None:
+        names.append("bin")
+        score = nw.col("score")
+        rows = rows.with_columns(score=score.cast(nw.Float64))
+        rows = rows.with_columns(bin=expression_of(bins, score))
+        rest = nw.when(nw.col("bin") == NOT_BINNED).then(score).otherwise(nw.lit(0.0))
+        rows = rows.with_columns(score=rest)
+    return rows.group_by(names).agg(**sums)
+
+
+def _weight_columns(
+    frame: nw.LazyFrame[Any], column: str
+) -> tuple[dict[str, nw.Expr], dict[str, nw.Expr]]:
+    """Return columns of the weights by row, and their sums by group of rows."""
+    import narwhals.stable.v2 as nw
+
+    weight = nw.col(column)
+    if frame.collect_schema()[column] == nw.Boolean:
+        weight = weight.cast(nw.Int32)  # PostgreSQL converts booleans only to this type
+    weight = weight.cast(nw.Float64)
     valid = (weight > 0) & (weight <= sys.float_info.max)
     summed = (weight >= _SMALLEST) & (weight <= _LARGEST)
-    rows = frame.select(
-        **keys,
-        is_zero=nw.when(weight == 0).then(nw.lit(1)).otherwise(nw.lit(0)),
-        valid=nw.when(valid).then(weight),
-        summed=nw.when(summed).then(weight),
-    ).with_columns(square=nw.col("summed") * nw.col("summed"))
-    rows, names = _with_bins(rows, [*keys, "is_zero"], bins)
-    return rows.group_by(names).agg(
-        n_rows=nw.len(),
-        n_valid=nw.col("valid").count(),
-        smallest=nw.col("valid").min(),
-        largest=nw.col("valid").max(),
-        total=nw.col("summed").sum(),
-        squares=nw.col("square").sum(),
-    )
-
-
-def _keys(columns: Columns) -> dict[str, nw.Expr]:
-    """Return the columns to group by, under names that differ from all columns of the table."""
-    import narwhals.stable.v2 as nw
-
-    groups = columns.by_argument.get("group", [])
-    keys = {f"group_{number}": nw.col(name) for number, name in enumerate(groups)}
-    return {**keys, "score": nw.col(str(columns.score)), "label": nw.col(str(columns.label))}
-
-
-def _with_bins(
-    rows: nw.LazyFrame[Any], names: list[str], bins: Bins | None
-) -> tuple[nw.LazyFrame[Any], list[str]]:
-    """Return rows with the column `bin`, and the names of the columns to group by."""
-    import narwhals.stable.v2 as nw
-
-    bins = _bins_of_engine(rows, "score", bins)
-    if bins is None:
-        return rows, names
-    score = nw.col("score")
-    rows = rows.with_columns(score=score.cast(nw.Float64))
-    rows = rows.with_columns(bin=expression_of(bins, score))
-    rest = nw.when(nw.col("bin") == NOT_BINNED).then(score).otherwise(nw.lit(0.0))
-    return rows.with_columns(score=rest), [*names, "bin"]
-
-
-def _bins_of_engine(frame: nw.LazyFrame[Any], score: str, bins: Bins | None) -> Bins | None:
-    """Return the bins that the engine computes; None for scores that are not floats."""
-    return bins if frame.collect_schema()[score].is_float() else None
-
-
-def _as_float(frame: nw.LazyFrame[Any], column: str) -> nw.Expr:
-    import narwhals.stable.v2 as nw
-
-    values = nw.col(column)
-    if frame.collect_schema()[column] == nw.Boolean:
-        values = values.cast(nw.Int32)  # PostgreSQL converts booleans only to this type
-    return values.cast(nw.Float64)
+    values = {
+        "is_zero": nw.when(weight == 0).then(nw.lit(1)).otherwise(nw.lit(0)),
+        "valid": nw.when(valid).then(weight),
+        "summed": nw.when(summed).then(weight),
+        "square": nw.when(summed).then(weight * weight),
+    }
+    sums = {
+        "n_valid": nw.col("valid").count(),
+        "smallest": nw.col("valid").min(),
+        "largest": nw.col("valid").max(),
+        "total": nw.col("summed").sum(),
+        "squares": nw.col("square").sum(),
+    }
+    return values, sums
 
 
 def count_in_table(
@@ -408,19 +368,18 @@ def count_in_table(
     pos_label: Any,
     missing: _input.Missing,
     max_cells: int,
-    bins: Bins | None = None,
+    bins: Bins | None,
 ) -> State:
-    """Count the rows of a lazy table."""
+    """Count the rows of a lazy table, with a score for each of the bins."""
     import narwhals.stable.v2 as nw
 
     _refuse_other_than_numbers(frame, columns)
-    found = query_of(frame, columns, bins).head(max_cells + 1).collect()
+    is_float = frame.collect_schema()[str(columns.score)].is_float()
+    of_engine = bins if is_float else None  # other numbers are binned here
+    found = query_of(frame, columns, of_engine).head(max_cells + 1).collect()
     n_rows = _array(found, "n_rows", np.int64)
     scores = nw.to_native(found["score"])
-    of_engine = _bins_of_engine(frame, str(columns.score), bins)
     if of_engine is not None:
-        if found["score"].is_null().any():
-            _input.check_scores(scores, n_rows=n_rows)  # an error, which counts NULL apart from NaN
         scores = _array(found, "score", np.float64).copy()
         numbers = _array(found, "bin", np.int64)
         is_binned = numbers != NOT_BINNED
@@ -431,9 +390,9 @@ def count_in_table(
         names = [*columns.by_argument.get("group", []), str(columns.score), str(columns.label)]
         raise ValueError(
             f"table has more than max_cells={max_cells:,} combinations of {_words.listed(names)}. "
-            f"{'Count bins' if bins is None else 'Pass wider Bins'} as disclosure=, round the "
-            "scores in the table to a few digits, or count the rows by partition and merge the "
-            "counts, as ScoreCounts.from_batches does. Each combination takes about 100 bytes here."
+            "Pass wider Bins as disclosure=, round the scores in the table to a few digits, or "
+            "count the rows by partition and merge the counts, as ScoreCounts.from_batches does. "
+            "Each combination takes about 100 bytes here."
         )
     groups = None
     if columns.group is not None:
@@ -461,18 +420,14 @@ def count_in_table(
     negatives, positives = np.where(by_class, n_rows[kept], 0)
     # Adding 0.0 converts -0.0 to 0.0, because engines may count the two separately.
     of_cells = rows.scores.astype(np.float64) + 0.0
-    facts: dict[str, Any] = {
-        "labels": rows.labels,
-        "group_names": _input.names_of(rows.labels, groups),
-        "classes": rows.classes,
-        "n_missing": rows.n_missing,
-    }
-    if bins is not None:
-        numbers = bins.numbers_of(of_cells)
-        of_cells = bins.scores_of(numbers)
-        facts |= {"ranges": bins.ranges_of(numbers), "disclosure": Disclosure("bins", bins)}
-    cells = Cells(np.zeros(0, np.int64), of_cells, negatives, positives, weights)
-    return added(cells, rows.codes, **facts)
+    return added(
+        Cells(np.zeros(0, np.int64), of_cells, negatives, positives, weights),
+        rows.codes,
+        labels=rows.labels,
+        group_names=_input.names_of(rows.labels, groups),
+        classes=rows.classes,
+        n_missing=rows.n_missing,
+    )
 
 
 def _array(found: nw.DataFrame[Any], name: str, dtype: Any) -> NDArray[Any]:

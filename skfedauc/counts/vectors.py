@@ -22,9 +22,6 @@ from skfedauc.counts.files import entry_of
 from skfedauc.counts.reducing import at_level
 from skfedauc.counts.state import MOST_ROWS, State, added
 
-# Largest exponent of a modulus; sums of 64-bit integers wrap around at this power of two
-_MOST_BITS = 64
-
 
 class Grid:
     """Agreed groups, in any order, and bins of all sites; `labels` are the groups, sorted."""
@@ -169,7 +166,12 @@ def state_of_vector(vector: Any, grid: Grid, modulus: int | None) -> State:
 
 def _checked(vector: Any, grid: Grid, modulus: int | None) -> NDArray[np.int64]:
     """Return the entries as counts of 0 or more."""
-    bits = _bits_of(modulus)
+    if modulus is not None:
+        modulus = _input.check_whole_number(modulus, "modulus", 2, 1 << 64)
+        if modulus & (modulus - 1):
+            raise ValueError(
+                f"modulus must be a power of two from 2 to 2**64, such as 2**32; got {modulus}."
+            )
     array = _input.column_of(vector, "vector")
     if array.size != grid.size:
         raise ValueError(
@@ -177,34 +179,36 @@ def _checked(vector: Any, grid: Grid, modulus: int | None) -> NDArray[np.int64]:
             f"{_words.counted(grid.n_groups, 'group')} * {grid.n_bins:,} bins; got "
             f"{array.size:,}. Pass the bins and groups of to_vector."
         )
-    whole = _whole(array, bits)
-    if bits is not None:
-        # Interpret the lowest bits as a signed integer.
-        whole = (whole.view(np.uint64) << np.uint64(_MOST_BITS - bits)).view(np.int64)
-        whole >>= _MOST_BITS - bits
-    if (whole < 0).any():
+    whole = _whole(array)
+    if modulus is not None:
+        half = modulus // 2
+        whole = (whole + half) % modulus - half
+    n_negative = int((whole < 0).sum())
+    if n_negative:
         why = "the sum of counts cannot be negative"
-        if bits is not None:
+        if modulus is not None:
+            bits = modulus.bit_length() - 1
             why = (
                 f"modulo 2**{bits} the upper half is read as negative numbers, which means that "
                 "masks remain in the sum, for instance those of a site that dropped out, or that "
                 f"a sum of counts reached 2**{bits - 1}"
             )
         raise ValueError(
-            f"vector has {int((whole < 0).sum()):,} negative entries of {whole.size:,}: {why}. Sum "
-            "the vectors of the same sites whose masks cancel."
+            f"vector has {n_negative:,} negative entries of {whole.size:,}: {why}. Sum the vectors "
+            "of the same sites whose masks cancel."
         )
-    if (whole > MOST_ROWS).any():
+    largest = int(whole.argmax())
+    if whole[largest] > MOST_ROWS:
         raise ValueError(
-            f"vector has the entry {int(whole.max()):,}{_place(grid, int(whole.argmax()))}, above "
-            "2**40, the most rows of a class that a ScoreCounts can count exactly; masks may "
-            "remain in the sum. Pass modulus= if the sum is modulo a power of two."
+            f"vector has the entry {whole[largest]:,}{_place(grid, largest)}, above 2**40, the "
+            "most rows of a class that a ScoreCounts can count exactly; masks may remain in the "
+            "sum. Pass modulus= if the sum is modulo a power of two."
         )
-    return whole
+    return whole.astype(np.int64)
 
 
-def _whole(array: NDArray[Any], bits: int | None) -> NDArray[np.int64]:
-    """Return entries as 64-bit integers; larger integers wrap around if there is a modulus."""
+def _whole(array: NDArray[Any]) -> NDArray[Any]:
+    """Return entries as Python integers, which do not overflow."""
     kind = array.dtype.kind
     if kind not in "biufO" or (kind == "O" and not all(map(_is_integer, array))):
         raise TypeError(
@@ -223,29 +227,11 @@ def _whole(array: NDArray[Any], bits: int | None) -> NDArray[np.int64]:
                 "the sum, changes counts: choose settings under which whole numbers are exact, and "
                 "multiply an average by the number of sites."
             )
-    if kind in "bif":
-        return array.astype(np.int64)
-    numbers = array.astype(object)
-    if bits is None:  # clipped numbers stay invalid
-        return np.asarray(np.clip(numbers, -1, 1 << 62), np.int64)
-    return np.asarray(numbers % (1 << bits), np.uint64).view(np.int64)
+    return np.array(list(map(int, array)), object)
 
 
 def _is_integer(number: Any) -> bool:
     return isinstance(number, int | np.integer) and not isinstance(number, bool)
-
-
-def _bits_of(modulus: Any) -> int | None:
-    """Return the exponent of a modulus that is a power of two."""
-    if modulus is None:
-        return None
-    checked = _input.check_whole_number(modulus, "modulus", 2, 1 << _MOST_BITS)
-    bits = checked.bit_length() - 1
-    if checked != 1 << bits or bits > _MOST_BITS:
-        raise ValueError(
-            f"modulus must be a power of two from 2 to 2**64, such as 2**32; got {checked}."
-        )
-    return bits
 
 
 def _place(grid: Grid, entry: int) -> str:
@@ -254,5 +240,5 @@ def _place(grid: Grid, entry: int) -> str:
     group, number = divmod(rest, grid.n_bins)
     of_group = ""
     if grid.labels is not None:
-        of_group = f" of group {_words.shortened(grid.labels[group : group + 1].tolist()[0])}"
+        of_group = f" of group {_words.shortened(grid.labels.tolist()[group])}"
     return f" ({('negatives', 'positives')[which]}{of_group} in bin {number})"

@@ -137,7 +137,7 @@ def content_of(state: State) -> bytes:
 
     position = {label: g for g, label in enumerate(state.groups)}
     facts: dict[str, Any] = {
-        "format": parquet.PRIVATE_FORMAT,
+        "format": parquet.FORMATS["PrivateCounts"],
         "version": _VERSION,
         "package": parquet.version_of_package(),
         "bins": state.bins.to_dict(),
@@ -162,22 +162,11 @@ def content_of(state: State) -> bytes:
 
 def read_content(data: Any, name: str) -> State:
     """Return the content of a file, after checking it."""
-    file, facts = parquet.opened_with_facts(data, name, "PrivateCounts")
-    found = facts.get("format") if isinstance(facts, dict) else None
-    if found != parquet.PRIVATE_FORMAT:
-        mend = "Ask for the file that PrivateCounts.save wrote."
-        if found == parquet.COUNTS_FORMAT:
-            mend = "ScoreCounts.load or from_bytes reads it."
-        raise parquet.OtherFileError(
-            f"{name} is a Parquet file, but PrivateCounts.save did not write it. {mend}"
-        )
-    try:
-        parquet.check_version(facts, name, _VERSION)
+
+    def content_of(file: Any, facts: dict[str, Any]) -> State:
         return _read(file, facts, data)
-    except parquet.NewerVersionError:
-        raise
-    except Exception as error:
-        raise parquet.damaged(name, error, "PrivateCounts") from error
+
+    return parquet.read(data, name, "PrivateCounts", _VERSION, content_of)
 
 
 def _check(is_right: Mapping[str, object]) -> None:

@@ -140,8 +140,8 @@ TESTED = [
         Mutant(
             "the checksum leaves out the last array",
             "counts/files.py",
-            "for array in values.values():\n        pieces",
-            "for array in [*values.values()][:-1]:\n        pieces",
+            "for column in table.columns:",
+            "for column in table.columns[:-1]:",
         ),
         "tests/test_file_format.py tests/test_damaged_files.py",
     ),
