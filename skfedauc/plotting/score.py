@@ -119,10 +119,7 @@ class GroupScoreDisplay(ReportDisplay):
         top = undefined.size + chosen.n_lines
         has_all = len(self.groups) > 1
 
-        self.ax_ = ax = drawing.axes_or_new(
-            ax, drawing.MARGINS + 0.5 + max(1.2 * _ROW * (top + has_all), 1.4)
-        )
-        self.figure_ = ax.figure
+        ax = self._draw_on(ax, drawing.MARGINS + 0.5 + max(1.2 * _ROW * (top + has_all), 1.4))
         self.negatives_: dict[int | str, StepPatch] = {}
         self.positives_: dict[int | str, StepPatch] = {}
         for g, place in zip(self.shown_.tolist(), places, strict=True):
