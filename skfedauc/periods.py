@@ -217,10 +217,8 @@ def find_change(
         )
     index = _input.index_of_labels(list(rows), counts.group_names[:-1])
     kinds = {"since": object, "found": object}  # None stays None among texts
-    columns: dict[str, list[Any]] = {}
-    for row in rows.values():
-        for name, value in row.items():
-            columns.setdefault(name, []).append(value)
+    found = list(rows.values())
+    columns = {name: [row[name] for row in found] for name in found[0]}
     return pd.DataFrame(
         {name: pd.Series(values, index, kinds.get(name)) for name, values in columns.items()}
     )
