@@ -32,8 +32,6 @@ Floats = NDArray[np.float64]
 
 # Largest number of rows per group in a plan.
 _MOST_ROWS = 1e12
-# A variance requires two rows of each class.
-_LEAST_OF_CLASS = 2.0
 # Nodes and weights of integrals over a standard normal variable, by the trapezoidal rule
 _NODES = np.linspace(-6.0, 6.0, 121)
 _WEIGHTS = np.exp(-(_NODES**2) / 2.0)
@@ -402,7 +400,8 @@ def _rows_of(
 
 
 def _least_rows(prevalence: float) -> float:
-    return _LEAST_OF_CLASS / min(prevalence, 1.0 - prevalence)
+    # A variance requires two rows of each class.
+    return 2.0 / min(prevalence, 1.0 - prevalence)
 
 
 @dataclasses.dataclass(frozen=True, repr=False)

@@ -177,9 +177,7 @@ class CandidatesDisplay(Display):
             )
             text = self._parameters(self.chosen)
             entries.append((self.chosen_marker_, f"chosen: {text}" if text else "chosen"))
-        self.note_ = ""
-        if n_failed:
-            self.note_ = f"{_words.counted(n_failed, 'candidate')} without a score not shown"
+        self.note_ = drawing.not_shown(n_failed, "candidate", "a score")
         ax.set_xlabel(f"{self.gap}, mean over folds")
         ax.set_ylabel(f"{self.score}, mean over folds")
         for label in (ax.xaxis.label, ax.yaxis.label):

@@ -67,13 +67,6 @@ def group_curves(states: Sequence[ScoreCounts], groups: Sequence[Any]) -> list[R
     return [mean_curve(*zip(*parts, strict=True)) if parts else None for parts in found.values()]
 
 
-def adjusted_curve(curves: Sequence[RocCurve | None], positives: NDArray[Any]) -> RocCurve | None:
-    """Return the mean curve, weighted by positives; None if no group has a curve."""
-    weights = positives.astype(np.float64).tolist()
-    parts = [(c, w) for c, w in zip(curves, weights, strict=True) if c is not None]
-    return mean_curve(*zip(*parts, strict=True)) if parts else None
-
-
 def outline(lowest: Corners, highest: Corners) -> Floats:
     """Return the outline between two curves."""
     return np.concatenate([np.column_stack(lowest), np.column_stack(highest)[::-1]])
@@ -276,9 +269,7 @@ class GroupRocCurveDisplay(_CurvesDisplay):
         if self.points_:
             dot = Line2D([], [], color=drawing.BLACK, marker="o", linestyle="none")
             entries.append((dot, f"threshold {self.threshold:g}"))
-        undefined = ""
-        if n_undefined:
-            undefined = f"{_words.counted(n_undefined, 'group')} without an AUC not shown"
+        undefined = drawing.not_shown(n_undefined, "group", "an AUC")
         curves = [line for line, _ in entries] + [*self.behind_.values(), self.chance_level_]
 
         def covers(box: Bbox) -> bool:
@@ -294,7 +285,9 @@ def _corners(pairs: GroupPairs, groups: Sequence[Any], adjusted: bool) -> list[C
     of_groups = group_curves(pairs.parts, groups)
     curves = of_groups + group_curves([part.regroup(None) for part in pairs.parts], ["all"])
     if adjusted:
-        curves.append(adjusted_curve(of_groups, pairs.positives))
+        weights = pairs.positives.astype(np.float64).tolist()
+        parts = [(c, w) for c, w in zip(of_groups, weights, strict=True) if c is not None]
+        curves.append(mean_curve(*zip(*parts, strict=True)) if parts else None)
     none = RocCurve(np.zeros(0), np.zeros(0))
     return [none if curve is None else curve.thinned(MOST_CORNERS, GRID) for curve in curves]
 

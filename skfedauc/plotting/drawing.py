@@ -61,8 +61,8 @@ LINE = 0.19
 # Width of a figure in inches, and approximate height of its labels, title and margins
 WIDTH, MARGINS = 8.0, 1.0
 MOST_CHARACTERS = 24
-# Default of the largest number of groups, and largest number of listed labels of other groups
-_MOST_GROUPS, _MOST_NAMES = 30, 3
+# Largest number of listed labels of other groups
+_MOST_NAMES = 3
 # Largest number of other groups with a gray curve
 _MOST_BEHIND = 30
 # Inches that a legend beside or below the axes leaves, and inches of the labels below the axes
@@ -87,15 +87,6 @@ def check_matplotlib(caller: str) -> None:
 def check_threshold(threshold: Any) -> float:
     """Return a plot's threshold as a float, after checking it."""
     return _input.check_number(threshold, "threshold", hint=" None draws no threshold.")
-
-
-def check_axes(ax: Any) -> Axes | None:
-    """Return matplotlib axes or None, or raise a TypeError."""
-    from matplotlib.axes import Axes
-
-    if ax is not None and not isinstance(ax, Axes):
-        raise TypeError(f"ax must be matplotlib axes; got {_words.described(ax)}.")
-    return ax
 
 
 def size_of(ax: Axes) -> tuple[float, float]:
@@ -208,12 +199,14 @@ def choose(auc: NDArray[np.float64], most: int) -> Choice:
     return Choice(*_words.ends(order, most))
 
 
-def most_groups(max_groups: Any, ax: Axes | None) -> int:
-    """Return how many groups a plot shows as rows; None means up to 30, if they fit."""
+def most_groups(max_groups: Any, ax: Axes | None, most: int, row: float, n_other: int) -> int:
+    """Return how many groups a plot shows as rows; None means up to `most`, if they fit.
+
+    A row has the height `row` in inches, and `n_other` rows are for the legend and notes.
+    """
     if max_groups is not None:
         return _input.check_whole_number(max_groups, "max_groups", 2)
-    # Keep room for the legend and the note.
-    return _MOST_GROUPS if ax is None else min(_MOST_GROUPS, max(int(size_of(ax)[1] / LINE) - 5, 2))
+    return most if ax is None else min(most, max(int(size_of(ax)[1] / row) - n_other, 2))
 
 
 def most_styles(max_groups: Any) -> int:
@@ -241,6 +234,11 @@ def top_of(values: Sequence[NDArray[np.float64]]) -> float:
     return next((top for top in _TOPS if highest <= top), 1.0)
 
 
+def not_shown(number: int, noun: str, lacking: str) -> str:
+    """Return the note on what lacks a value; empty if there is nothing."""
+    return f"{_words.counted(number, noun)} without {lacking} not shown" if number else ""
+
+
 def named(groups: Sequence[Any], absent: NDArray[np.bool_], lacking: str) -> str:
     """Return the note that names the groups left out; empty if there are none."""
     which = np.flatnonzero(absent)
@@ -248,10 +246,7 @@ def named(groups: Sequence[Any], absent: NDArray[np.bool_], lacking: str) -> str
         return ""
     names = [text_of(groups[g]) for g in which[:_MOST_NAMES]]
     more = ", …" if which.size > len(names) else ""
-    return (
-        f"{_words.counted(which.size, 'group')} without {lacking} not shown: "
-        f"{', '.join(names)}{more}"
-    )
+    return f"{not_shown(which.size, 'group', lacking)}: {', '.join(names)}{more}"
 
 
 # Legends and notes -----------------------------------------------------------------------------
@@ -396,7 +391,11 @@ class Display:
             The display itself.
         """
         check_matplotlib(f"{type(self).__name__}.plot")
-        self._plot(check_axes(ax))
+        from matplotlib.axes import Axes
+
+        if not isinstance(ax, Axes | None):
+            raise TypeError(f"ax must be matplotlib axes; got {_words.described(ax)}.")
+        self._plot(ax)
         return self
 
     def _draw_on(self, ax: Axes | None, height: float, width: float = WIDTH) -> Axes:

@@ -47,6 +47,8 @@ _LINES: dict[str, tuple[str, Any]] = {
 _OTHER_LINE: tuple[str, Any] = (drawing.BLACK, (0, (4, 1, 1, 1)))
 # Default of `statistics`. A summary by group does not determine the pooled AUC.
 _DEFAULT_LINES: tuple[StatisticName, ...] = ("pooled", "macro", "within")
+# Default of `max_groups`
+_MOST_GROUPS = 30
 # Areas of markers in square points: the smallest, and the additional area of the largest group
 _LEAST_AREA, _MORE_AREA = 14.0, 70.0
 
@@ -60,7 +62,8 @@ class _ForestDisplay(ReportDisplay):
 
     def _begin(self, ax: Axes | None, values: Floats) -> Choice:
         """Choose the groups with the lowest and the highest values, and prepare the axes."""
-        chosen = drawing.choose(values, drawing.most_groups(self.max_groups, ax))
+        most = drawing.most_groups(self.max_groups, ax, _MOST_GROUPS, drawing.LINE, 5)
+        chosen = drawing.choose(values, most)
         n_lines = max(chosen.n_lines, 4)
         ax = self._draw_on(ax, drawing.MARGINS + 0.6 + 1.1 * drawing.LINE * n_lines)
         ax.tick_params(axis="y", length=0)
@@ -185,11 +188,15 @@ class GroupAUCDisplay(_ForestDisplay):
         areas = _LEAST_AREA + _MORE_AREA * rows / max(rows.max(initial=0), 1)
         self.markers_ = ax.scatter(shown, chosen.places, areas, color=drawing.BLUE, zorder=3)
         ends = drawing.limits_of_lines(chosen)
-        self.lines_ = {
-            name: self._line(name, value, ends)
-            for name, value in self._values.items()
-            if not np.isnan(value)
-        }
+        self.lines_: dict[StatisticName, Line2D] = {}
+        for name, value in self._values.items():
+            if not np.isnan(value):
+                color, style = _LINES.get(name, _OTHER_LINE)
+                # A wider broken line remains visible on a solid line at the same position.
+                width = 1.2 if style == "-" else 2.0
+                (self.lines_[name],) = ax.plot(
+                    [value] * 2, ends, color=color, linestyle=style, linewidth=width, zorder=1.5
+                )
         # Fixed limits do not enlarge small differences.
         drawn = np.concatenate([shown, low, high, list(self._values.values())])
         least = 0.0 if np.isnan(drawn).all() or np.nanmin(drawn) < 0.5 else 0.5
@@ -199,15 +206,6 @@ class GroupAUCDisplay(_ForestDisplay):
         entries = [(line, f"{name} {self._values[name]:.3f}") for name, line in self.lines_.items()]
         absent = drawing.named(self.groups, np.isnan(auc), "an AUC")
         self._finish(chosen, auc, "an AUC", entries, absent)
-
-    def _line(self, name: str, value: float, ends: tuple[float, float]) -> Line2D:
-        color, style = _LINES.get(name, _OTHER_LINE)
-        # A wider broken line remains visible on a solid line at the same position.
-        width = 1.2 if style == "-" else 2.0
-        (line,) = self.ax_.plot(
-            [value] * 2, ends, color=color, linestyle=style, linewidth=width, zorder=1.5
-        )
-        return line
 
 
 def _check_lines(statistics: Iterable[str], measure: Measure) -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc import _input, _words
+from skfedauc import _input
 from skfedauc._kernel import Cells
 from skfedauc.plotting import drawing
 from skfedauc.plotting.drawing import ReportDisplay
@@ -103,12 +103,8 @@ class GroupScoreDisplay(ReportDisplay):
         self.edges, self.negatives, self.positives, self._share_beyond = found
 
     def _plot(self, ax: Axes | None) -> None:
-        most = _MOST_GROUPS
-        if self.max_groups is not None:
-            most = _input.check_whole_number(self.max_groups, "max_groups", 2)
-        elif ax is not None:
-            # Keep room for the histograms of all groups together, the legend and the note.
-            most = min(most, max(int(drawing.size_of(ax)[1] / _ROW) - 3, 2))
+        # All groups together have a row as well.
+        most = drawing.most_groups(self.max_groups, ax, _MOST_GROUPS, _ROW, 3)
         undefined = np.flatnonzero(np.isnan(self._auc))
         n_absent = undefined.size if len(self.groups) > most else 0
         undefined = undefined[: undefined.size - n_absent]
@@ -138,9 +134,7 @@ class GroupScoreDisplay(ReportDisplay):
         ax.set(xlim=limits, xlabel="Score", ylabel="Group (AUC)")
         chosen.draw_note(ax, self._auc, undefined.size + chosen.lowest.size)
 
-        notes = []
-        if n_absent:
-            notes.append(f"{_words.counted(n_absent, 'group')} without an AUC not shown")
+        notes = [drawing.not_shown(n_absent, "group", "an AUC")]
         if self._share_beyond:
             notes.append(
                 f"the outermost bins hold scores beyond them as well ({self._share_beyond:.2%} of "
@@ -176,24 +170,14 @@ class GroupScoreDisplay(ReportDisplay):
         positives: NDArray[np.float64],
     ) -> None:
         """Draw a group's two histograms with equal areas, scaled to the distance between groups."""
-        shares = [
-            weight / total if (total := weight.sum()) > 0 else weight
-            for weight in (negatives, positives)
-        ]
-        unit = _PEAK / max(share.max() for share in shares)
-        self.negatives_[key], self.positives_[key] = (
-            self.ax_.stairs(
-                place + sign * unit * share,
-                self.edges,
-                baseline=place,
-                fill=True,
-                color=color,
-                alpha=0.85,
-                zorder=2,
-            )
-            for share, sign, color in zip(
-                shares, (-1, 1), (drawing.BLUE, drawing.VERMILLION), strict=True
-            )
+        negatives, positives = (of / (of.sum() or 1.0) for of in (negatives, positives))
+        unit = _PEAK / max(negatives.max(), positives.max())
+        style: Any = {"baseline": place, "fill": True, "alpha": 0.85, "zorder": 2}
+        self.negatives_[key] = self.ax_.stairs(
+            place - unit * negatives, self.edges, color=drawing.BLUE, **style
+        )
+        self.positives_[key] = self.ax_.stairs(
+            place + unit * positives, self.edges, color=drawing.VERMILLION, **style
         )
         self.ax_.plot(
             self.edges[[0, -1]], [place, place], color=drawing.GREY, linewidth=0.6, zorder=3
