@@ -234,16 +234,16 @@ def _series(counts: ScoreCounts) -> Iterator[tuple[Any, NDArray[np.intp], list[A
             f"{_words.all_shortened(counts.group_names) or 'none'}. Merge counts with periods by "
             "ScoreCounts.merge(files, by_period=True), or count with group=[..., 'period']."
         )
-    by_group: dict[Any, list[int]] = {}
+    by_group: dict[Any, list[tuple[int, Any]]] = {}
     labels = counts.groups or ()
     for number in order_of(counts).tolist():
         label = labels[number]
-        group = label[:-1] if isinstance(label, tuple) else ("all",)
-        by_group.setdefault(group if len(group) > 1 else group[0], []).append(number)
-    for group, numbers in by_group.items():
-        own = [labels[n] for n in numbers]
-        periods = [label[-1] if isinstance(label, tuple) else label for label in own]
-        yield group, np.array(numbers), periods
+        *group, period = label if isinstance(label, tuple) else ("all", label)
+        key = tuple(group) if len(group) > 1 else group[0]
+        by_group.setdefault(key, []).append((number, period))
+    for key, own in by_group.items():
+        numbers, periods = zip(*own, strict=True)
+        yield key, np.array(numbers), list(periods)
 
 
 def _check_order(counts: ScoreCounts, periods: list[Any]) -> None:

@@ -134,26 +134,34 @@ class GroupScoreDisplay(ReportDisplay):
         ax.set(xlim=limits, xlabel="Score", ylabel="Group (AUC)")
         chosen.draw_note(ax, self._auc, undefined.size + chosen.lowest.size)
 
-        notes = [drawing.not_shown(n_absent, "group", "an AUC")]
-        if self._share_beyond:
-            notes.append(
-                f"the outermost bins hold scores beyond them as well ({self._share_beyond:.2%} of "
-                "the rows)"
-            )
-        self.threshold_line_: Line2D | None = None
-        if self.threshold is not None and limits[0] <= self.threshold <= limits[1]:
-            (self.threshold_line_,) = ax.plot(
-                [self.threshold] * 2,
-                [-0.5, top - 0.5],
-                color=drawing.BLACK,
-                linestyle=":",
-                linewidth=1.2,
-            )
-        elif self.threshold is not None:
-            notes.append(f"the threshold {self.threshold:g} is beyond these scores")
-        note = drawing.joined(*notes, self._left_out)
-        drawing.legend_and_note(ax, self._entries(), note, (-0.6, max(top, 1) - 0.4))
+        note = self._draw_legend(top, drawing.not_shown(n_absent, "group", "an AUC"))
         self.note_ = drawing.joined(chosen.note(self._auc), note)
+
+    def _draw_legend(self, top: int, *notes: str) -> str:
+        """Draw the threshold and the legend, below the height `top`, and return all notes."""
+        from matplotlib.patches import Patch
+
+        ax = self.ax_
+        if self._share_beyond:
+            share = f"{self._share_beyond:.2%} of the rows"
+            notes += (f"the outermost bins hold scores beyond them as well ({share})",)
+        entries: list[drawing.Entry] = [
+            (Patch(color=drawing.VERMILLION, alpha=0.85), "positives (above)"),
+            (Patch(color=drawing.BLUE, alpha=0.85), "negatives (below)"),
+        ]
+        self.threshold_line_: Line2D | None = None
+        low, high = ax.get_xlim()
+        if self.threshold is not None and low <= self.threshold <= high:
+            ends = [-0.5, top - 0.5]
+            (self.threshold_line_,) = ax.plot(
+                [self.threshold] * 2, ends, color=drawing.BLACK, linestyle=":", linewidth=1.2
+            )
+            entries.append((self.threshold_line_, f"threshold {self.threshold:g}"))
+        elif self.threshold is not None:
+            notes += (f"the threshold {self.threshold:g} is beyond these scores",)
+        note = drawing.joined(*notes, self._left_out)
+        drawing.legend_and_note(ax, entries, note, (-0.6, max(top, 1) - 0.4))
+        return note
 
     def _text(self, group: int) -> str:
         label = drawing.text_of(self.groups[group])
@@ -182,17 +190,6 @@ class GroupScoreDisplay(ReportDisplay):
         self.ax_.plot(
             self.edges[[0, -1]], [place, place], color=drawing.GREY, linewidth=0.6, zorder=3
         )
-
-    def _entries(self) -> list[drawing.Entry]:
-        from matplotlib.patches import Patch
-
-        entries: list[drawing.Entry] = [
-            (Patch(color=drawing.VERMILLION, alpha=0.85), "positives (above)"),
-            (Patch(color=drawing.BLUE, alpha=0.85), "negatives (below)"),
-        ]
-        if self.threshold_line_ is not None:
-            entries.append((self.threshold_line_, f"threshold {self.threshold:g}"))
-        return entries
 
 
 def _histograms(cells: Cells, n_bins: int) -> tuple[_Floats, _Floats, _Floats, float]:
