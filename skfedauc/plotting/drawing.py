@@ -426,7 +426,7 @@ class ReportDisplay(Display):
         if not isinstance(report, GroupAUC):
             mend = "GroupAUC(counts), or use from_predictions for rows"
             if isinstance(report, Mapping) and len(report):
-                mend = f"one of its reports, such as report[{next(iter(report))!r}]"
+                mend = f"one of its reports, such as report[{_words.shortened(next(iter(report)))}]"
             raise TypeError(f"report must be a GroupAUC; got {type(report).__name__}. Pass {mend}.")
         if report.n_groups == 0:
             raise ValueError(f"{name} needs at least one group; the report has no rows.")
