@@ -239,13 +239,11 @@ def _counts_of_devices(counts: Any, name: str, n_devices: int) -> Counts:
     if not hasattr(counts, "__len__") or np.ndim(counts) == 0:
         return np.full(n_devices, _input.check_whole_number(counts, name), np.intp)
     of_device = _input.check_counts(counts, name)
-    if of_device.size != n_devices:
+    if of_device.size != n_devices or of_device.min() < 1:
         raise ValueError(
-            f"{name} has {of_device.size} numbers and shifts has {n_devices}: pass one number "
-            "for all devices, or one number for each device."
+            f"{name} must be 1 or more for all devices, or {n_devices} such numbers, one for each "
+            f"shift; got {of_device.tolist()}."
         )
-    if of_device.min() < 1:
-        raise ValueError(f"{name} must be at least 1 on each device; got {of_device.tolist()}.")
     return of_device.astype(np.intp, copy=False)
 
 

@@ -6,7 +6,7 @@ The bounds hold for any number of rows and any classifier, without asymptotic ap
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 __all__ = ["error_rate_bound", "fit_with_error_bound"]
 
 Resampling: TypeAlias = Literal["train_test", "bagging", "cross_validation"]
-RESAMPLINGS = ("train_test", "bagging", "cross_validation")
 # Numbers of the training rows, and of the test rows
 Split: TypeAlias = tuple[NDArray[np.intp], NDArray[np.intp]]
 
@@ -133,19 +132,15 @@ def _counts(
                 "counts rows, and does not hold for sums of weights."
             )
         counts.append(_input.check_counts(found, argument))
-    if counts[0].size != counts[1].size:
+    n_events, n_trials = counts
+    has_pairs = n_events.size == n_trials.size > 0
+    if not has_pairs or not n_trials.all() or (n_events > n_trials).any():
         raise ValueError(
-            f"{name} and {name_of_trials} must have the same length; got {counts[0].size} and "
-            f"{counts[1].size}. Pass both numbers for each member."
+            f"{name} and {name_of_trials} must have one number for each member, {name_of_trials} "
+            f"of 1 or more, and {name} of at most {name_of_trials}; got "
+            f"{_words.shortened(events)} of {_words.shortened(trials)}."
         )
-    if counts[0].size == 0 or not counts[1].all():
-        raise ValueError(f"{name_of_trials} must be 1 or more; got {_words.shortened(trials)}.")
-    if (counts[0] > counts[1]).any():
-        raise ValueError(
-            f"{name} must be at most {name_of_trials}; got {_words.shortened(events)} of "
-            f"{_words.shortened(trials)}."
-        )
-    return counts[0], counts[1]
+    return n_events, n_trials
 
 
 # Classifiers -----------------------------------------------------------------------------------
@@ -409,7 +404,7 @@ def _splits(
     resampling: Resampling, n_rows: int, n_members: int, test_size: float, rng: Any
 ) -> list[Split]:
     """Return the numbers of the training rows and the test rows of each member."""
-    _input.check_option("resampling", resampling, RESAMPLINGS)
+    _input.check_option("resampling", resampling, get_args(Resampling))
     least = 1 if resampling == "bagging" else 2
     n_members = _input.check_whole_number(n_members, "n_members", least)
     test_size = _input.check_share(test_size, "test_size")

@@ -177,7 +177,7 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         mitigator = self._copied_mitigator()
         _input.check_random_state(self.random_state)
         columns = _check_columns(self.groups)
-        X = _checked(self, X, reset=True)
+        X = _checked(self, X, columns, reset=True)
         sample_weight = _input.from_array_api(sample_weight)
         sensitive = select(X, columns)
         self._other_columns = [name for name in _names_of(X) if name not in columns]
@@ -356,7 +356,7 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         if names and names == self._other_columns and self.drop and self._is_reduction:
             return X, []
         columns = _check_columns(self.groups)
-        X = _checked(self, X, reset=False)
+        X = _checked(self, X, columns, reset=False)
         features = _without(X, columns) if self.drop else X
         return features, [] if self._is_reduction else select(X, columns)
 
@@ -432,9 +432,9 @@ def _classes_of(y: Any, owner: str) -> tuple[NDArray[Any], NDArray[np.int64]]:
     classes, codes = _input.class_labels(y)
     if classes.size > 2:
         raise ValueError(
-            "Only binary classification is supported. The type of the target is multiclass: y "
-            f"has {classes.size} classes, {', '.join(map(repr, classes[:4].tolist()))}"
-            f"{', ...' if classes.size > 4 else ''}. Pass y == label for one class versus rest."
+            "Only binary classification is supported. The type of the target is multiclass: y has "
+            f"{classes.size} classes, {_words.listed(classes.tolist(), most=4)}. Pass y == label "
+            "for one class versus rest."
         )
     if classes.size < 2:
         raise ValueError(
@@ -462,7 +462,7 @@ def _check_columns(groups: Any) -> Columns:
     return columns
 
 
-def _checked(estimator: Any, X: Any, reset: bool) -> Any:
+def _checked(estimator: Any, X: Any, columns: Columns, reset: bool) -> Any:
     """Check the columns of X, and return X as a DataFrame of its library or as an array.
 
     With `reset`, the estimator stores the names and the column count.
@@ -470,8 +470,11 @@ def _checked(estimator: Any, X: Any, reset: bool) -> Any:
     X = _input.from_array_api(_input.unwrapped(X))
     if _is_frame(X):
         _names_of(X)  # refuses repeated names
-        return validate_data(estimator, X, reset=reset, skip_check_array=True)
-    return validate_data(estimator, X, reset=reset, dtype=None, ensure_all_finite=False)
+        X = validate_data(estimator, X, reset=reset, skip_check_array=True)
+    else:
+        X = validate_data(estimator, X, reset=reset, dtype=None, ensure_all_finite=False)
+    _check_present(X, columns)
+    return X
 
 
 def _is_frame(X: Any) -> bool:
@@ -489,7 +492,6 @@ def _names_of(X: Any) -> list[str]:
 
 def select(X: Any, columns: Columns) -> list[Any]:
     """Return the sensitive columns of a DataFrame or an array."""
-    _check_present(X, columns)
     if _is_frame(X):
         frame = nw.from_native(X, eager_only=True)
         return [nw.to_native(frame.get_column(name)) for name in columns]
@@ -498,32 +500,24 @@ def select(X: Any, columns: Columns) -> list[Any]:
 
 def _check_present(X: Any, columns: Columns) -> None:
     """Refuse names and positions that X lacks."""
-    shown = _words.all_shortened(columns)
-    plural = "s" if len(columns) > 1 else ""
-    if _is_frame(X):
-        names = _names_of(X)
-        if not set(columns) <= set(names):
-            raise ValueError(
-                f"groups requires the column{plural} {shown} of X; the columns of X are "
-                f"{_words.listed(names)}."
-            )
-    elif _input.is_column_names(columns):
+    known = _names_of(X) if _is_frame(X) else list(range(X.shape[1]))
+    if set(columns) <= set(known):
+        return
+    message = (
+        f"groups requires {_words.all_shortened(columns)} among the columns of X, which has "
+        f"{len(known)} feature(s): {_words.listed(known)}."
+    )
+    if _input.is_column_names(columns) and not _is_frame(X):
         raise TypeError(
-            f"groups names the column{plural} {shown} of X, but X arrived as "
-            f"{type(X).__name__} without named columns: pass a DataFrame. If earlier steps of a "
-            "pipeline return arrays, make them return DataFrames: "
+            f"{message} X arrived as {type(X).__name__} without named columns: pass a DataFrame. "
+            "If earlier steps of a pipeline return arrays, make them return DataFrames: "
             "pipeline.set_output(transform='pandas')."
         )
-    elif max(columns) >= X.shape[1]:
-        raise ValueError(
-            f"groups has the position{plural} {shown}, but X has {X.shape[1]} feature(s), "
-            "counted from 0."
-        )
+    raise ValueError(message)
 
 
 def _without(X: Any, columns: Columns) -> Any:
     """Return X without these columns."""
-    _check_present(X, columns)
     if len(columns) == X.shape[1]:
         raise ValueError(
             f"X has {X.shape[1]} feature(s), all of them in groups, so that no feature is left "
@@ -549,12 +543,10 @@ def _labels_of(columns: Sequence[Any]) -> NDArray[Any]:
 def _refuse_unknown(labels: NDArray[Any], known: list[Any]) -> None:
     """Raise a ValueError for rows of groups absent from fit."""
     codes, groups = _input.encode_groups(labels, "groups")
-    unknown = [group not in known for group in groups.tolist()]
-    if any(unknown):
-        names = ", ".join(map(repr, groups[unknown].tolist()[:5]))
+    is_unknown = np.array([group not in known for group in groups.tolist()], np.bool_)
+    if is_unknown.any():
         raise ValueError(
-            f"groups has {int(np.asarray(unknown)[codes].sum())} of {codes.size} rows in "
-            f"groups that were absent in fit ({names}), so there is no threshold for "
-            f"them; the groups of fit are {', '.join(map(repr, known[:10]))}"
-            f"{', ...' if len(known) > 10 else ''}."
+            f"groups has {int(is_unknown[codes].sum())} of {codes.size} rows in groups that were "
+            f"absent in fit ({_words.listed(groups[is_unknown].tolist(), most=5)}), so there is no "
+            f"threshold for them; the groups of fit are {_words.listed(known, most=10)}."
         )

@@ -6,10 +6,11 @@ Below are ranks among the rows in all groups, and the memory that large tables o
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import functools
 import itertools
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,6 +26,7 @@ from skfedauc.counts.moments import Floats
 from skfedauc.counts.score_counts import counts_of_rows, extremes_of, select_groups, view_of
 
 
+@dataclasses.dataclass(eq=False, repr=False)
 class GroupPairs:
     """Pairs with a positive and a negative in a `ScoreCounts`, computed lazily.
 
@@ -40,23 +42,23 @@ class GroupPairs:
     the model does not decide by a threshold on the score of one class.
     """
 
-    def __init__(
-        self,
-        counts: ScoreCounts,
-        folds: Sequence[ScoreCounts] | None = None,
-        *,
-        rows_repeat: bool = False,
-        clusters: ClusterCounts | None = None,
-        is_over_folds: bool = False,
-        is_multiclass: bool = False,
-    ) -> None:
-        self.counts = counts
-        self.is_within_folds = folds is not None
-        self.parts = (counts,) if folds is None else tuple(folds)
-        self.rows_repeat = rows_repeat
-        self.clusters = clusters
-        self.is_over_folds = is_over_folds
-        self.is_multiclass = is_multiclass
+    counts: ScoreCounts
+    folds: Sequence[ScoreCounts] | None = None
+    _: dataclasses.KW_ONLY
+    rows_repeat: bool = False
+    clusters: ClusterCounts | None = None
+    is_over_folds: bool = False
+    is_multiclass: bool = False
+
+    @property
+    def is_within_folds(self) -> bool:
+        """True if pairs consist of rows of the same fold."""
+        return self.folds is not None
+
+    @functools.cached_property
+    def parts(self) -> tuple[ScoreCounts, ...]:
+        """Counts with the rows that are compared with each other."""
+        return (self.counts,) if self.folds is None else tuple(self.folds)
 
     @classmethod
     def of_rows(
@@ -71,12 +73,8 @@ class GroupPairs:
         clusters = self.clusters
         if clusters is not None and view_of(self.counts).labels is not None:
             clusters = clusters.select_groups(kept)
-        return GroupPairs(
-            select_groups(self.counts, kept, at_least=at_least),
-            clusters=clusters,
-            is_over_folds=self.is_over_folds,
-            is_multiclass=self.is_multiclass,
-        )
+        counts = select_groups(self.counts, kept, at_least=at_least)
+        return dataclasses.replace(self, counts=counts, clusters=clusters)
 
     @functools.cached_property
     def positions(self) -> tuple[NDArray[np.intp], ...]:
@@ -158,19 +156,14 @@ class GroupPairs:
 
     @functools.cached_property
     def _ends(self) -> tuple[GroupPairs, GroupPairs]:
-        of_parts = zip(*(extremes_of(part) for part in self.parts), strict=True)
-        ends = zip(extremes_of(self.counts), of_parts, strict=True)
+        counts = extremes_of(self.counts)
         clusters = (None, None) if self.clusters is None else self.clusters.extremes()
+        folds: Sequence[Any] = (None, None)
+        if self.folds is not None:
+            folds = list(zip(*map(extremes_of, self.folds), strict=True))
         lowest, highest = (
-            GroupPairs(
-                counts,
-                parts if self.is_within_folds else None,
-                rows_repeat=self.rows_repeat,
-                clusters=of_end,
-                is_over_folds=self.is_over_folds,
-                is_multiclass=self.is_multiclass,
-            )
-            for (counts, parts), of_end in zip(ends, clusters, strict=True)
+            dataclasses.replace(self, counts=counts[end], folds=folds[end], clusters=clusters[end])
+            for end in (0, 1)
         )
         return lowest, highest
 
@@ -237,13 +230,8 @@ class GroupPairs:
     @functools.cached_property
     def of_group(self) -> Floats:
         """Pair weight by group."""
-        return self._added(
-            [
-                view_of(part).concordance.positives.astype(np.float64)
-                * view_of(part).concordance.negatives.astype(np.float64)
-                for part in self.parts
-            ]
-        )
+        found = [view_of(part).concordance for part in self.parts]
+        return self._added([of.positives.astype(np.float64) * of.negatives for of in found])
 
     @functools.cached_property
     def auc(self) -> Floats:
@@ -267,10 +255,9 @@ class GroupPairs:
             return (low + high) / 2, pairs
         u2, pairs = 0, 0
         for part in self.parts:
-            u2 += _exact_sum(view_of(part).concordance.u2)
-            pairs += _exact_dot(
-                view_of(part).concordance.positives, view_of(part).concordance.negatives
-            )
+            found = view_of(part).concordance
+            u2 += _exact_sum(found.u2)
+            pairs += _exact_sum(_exact(found.positives) * found.negatives)
         return u2, pairs
 
     # All pairs --------------------------------------------------------------------------------
@@ -291,12 +278,10 @@ class GroupPairs:
             found = view_of(part).concordance
             # From 2**32 rows on, 64 bits may not hold the sums.
             n_rows = int(part.n_negatives.sum() + part.n_positives.sum())
-            exact = view_of(part).is_weighted or n_rows < 1 << 32
-            if exact:
-                of_all = view_of(part).sums_among_all.u2[1]
+            if view_of(part).is_weighted or n_rows < 1 << 32:
+                u2 += _exact_sum(view_of(part).sums_among_all.u2[1])
             else:
-                of_all = view_of(part.regroup(None)).concordance.u2
-            u2 += _exact_sum(of_all)
+                u2 += _exact_sum(view_of(part.regroup(None)).concordance.u2)
             pairs += found.negatives.sum().item() * found.positives.sum().item()
         return u2, pairs
 
@@ -311,11 +296,10 @@ class GroupPairs:
     @functools.cached_property
     def has_cross_pairs(self) -> bool:
         """True if a pair has a positive and a negative in different groups."""
-        for part in self.parts:
-            positives, negatives = part.n_positives > 0, part.n_negatives > 0
-            if (positives * (negatives.sum() - negatives)).any():
-                return True
-        return False
+        return any(
+            ((part.n_positives > 0) & (part.n_negatives.sum() > part.n_negatives)).any()
+            for part in self.parts
+        )
 
     @functools.cached_property
     def over_others(self) -> tuple[Floats, Floats]:
@@ -383,8 +367,6 @@ class GroupPairs:
 
     def _added(self, of_parts: list[NDArray[Any]]) -> NDArray[Any]:
         """Sum arrays over the parts; each has one value for each group in its part."""
-        if not self.is_within_folds:
-            return of_parts[0]
         total = np.zeros(self.n_groups, np.result_type(*of_parts))
         for positions, values in zip(self.positions, of_parts, strict=True):
             total[positions] += values
@@ -408,24 +390,14 @@ def _cross_sums(counts: ScoreCounts) -> tuple[Floats, Floats]:
     return cross_concordance(counts.cells), pairs
 
 
+def _exact(values: NDArray[Any]) -> NDArray[Any]:
+    """Return integers as Python integers, which do not overflow, and floats unchanged."""
+    return values if values.dtype.kind == "f" else values.astype(object)
+
+
 def _exact_sum(values: NDArray[Any]) -> Any:
-    """Sum of values: a Python integer for 64-bit integers, a float for floats."""
-    if values.dtype.kind == "f":
-        return float(values.sum())
-    if values.dtype.kind == "O":
-        return int(sum(values.tolist()))
-    halves = (values >> np.uint64(32), values & np.uint64(0xFFFFFFFF))
-    high, low = (int(half.sum(dtype=np.uint64)) for half in halves)
-    return (high << 32) + low
-
-
-def _exact_dot(left: NDArray[Any], right: NDArray[Any]) -> Any:
-    """Sum of products: a Python integer for integers, a float for floats."""
-    if left.dtype.kind == "f":
-        return float((left * right).sum())
-    if float(np.dot(left.astype(np.float64), right)) < 2.0**62:
-        return int(np.dot(left, right))
-    return sum(a * b for a, b in zip(left.tolist(), right.tolist(), strict=True))
+    """Sum of values: a Python integer for integers, a float for floats."""
+    return float(values.sum()) if values.dtype.kind == "f" else sum(values.tolist())
 
 
 # Ranks among the rows in all groups ---------------------------------------------------------
@@ -488,14 +460,12 @@ def u2_over_others(cells: Cells) -> NDArray[Any]:
     u2[0, 0] -= negatives**2
     u2[1, 1] -= positives**2
     if cells.weights is not None:
-        for g in _dominating(own.negatives, own.positives):
-            u2[:, :, g] = _u2_of(cells, g)
+        for weight in (own.negatives, own.positives):
+            # The total minus a group with nearly all of the weight would lose precision.
+            if weight.size and weight.max() > 0.999 * weight.sum():
+                g = int(weight.argmax())
+                u2[:, :, g] = _u2_of(cells, g)
     return u2
-
-
-def _dominating(*weights: Floats) -> Iterator[int]:
-    """Groups with nearly all of a class's weight: total minus group loses precision."""
-    return iter({int(w.argmax()) for w in weights if w.size and w.max() > 0.999 * w.sum()})
 
 
 def _u2_of(cells: Cells, g: int) -> Floats:

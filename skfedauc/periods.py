@@ -217,10 +217,8 @@ def find_change(
         )
     index = _input.index_of_labels(list(rows), counts.group_names[:-1])
     kinds = {"since": object, "found": object}  # None stays None among texts
-    columns: dict[str, list[Any]] = {}
-    for row in rows.values():
-        for name, value in row.items():
-            columns.setdefault(name, []).append(value)
+    found = list(rows.values())
+    columns = {name: [row[name] for row in found] for name in found[0]}
     return pd.DataFrame(
         {name: pd.Series(values, index, kinds.get(name)) for name, values in columns.items()}
     )
@@ -236,16 +234,16 @@ def _series(counts: ScoreCounts) -> Iterator[tuple[Any, NDArray[np.intp], list[A
             f"{_words.all_shortened(counts.group_names) or 'none'}. Merge counts with periods by "
             "ScoreCounts.merge(files, by_period=True), or count with group=[..., 'period']."
         )
-    by_group: dict[Any, list[int]] = {}
+    by_group: dict[Any, list[tuple[int, Any]]] = {}
     labels = counts.groups or ()
     for number in order_of(counts).tolist():
         label = labels[number]
-        group = label[:-1] if isinstance(label, tuple) else ("all",)
-        by_group.setdefault(group if len(group) > 1 else group[0], []).append(number)
-    for group, numbers in by_group.items():
-        own = [labels[n] for n in numbers]
-        periods = [label[-1] if isinstance(label, tuple) else label for label in own]
-        yield group, np.array(numbers), periods
+        *group, period = label if isinstance(label, tuple) else ("all", label)
+        key = tuple(group) if len(group) > 1 else group[0]
+        by_group.setdefault(key, []).append((number, period))
+    for key, own in by_group.items():
+        numbers, periods = zip(*own, strict=True)
+        yield key, np.array(numbers), list(periods)
 
 
 def _check_order(counts: ScoreCounts, periods: list[Any]) -> None:

@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skfedauc import _input, _words
-from skfedauc.counts import ScoreCounts
 from skfedauc.inference.differences import (
     MOST_GROUPS,
     deviate_of_all_pairs,
@@ -33,8 +32,6 @@ Floats = NDArray[np.float64]
 
 # Largest number of rows per group in a plan.
 _MOST_ROWS = 1e12
-# A variance requires two rows of each class.
-_LEAST_OF_CLASS = 2.0
 # Nodes and weights of integrals over a standard normal variable, by the trapezoidal rule
 _NODES = np.linspace(-6.0, 6.0, 121)
 _WEIGHTS = np.exp(-(_NODES**2) / 2.0)
@@ -309,7 +306,10 @@ def rows_needed(
         auc, scale, of_pilot = _of_pilot(auc, sd_ratio)
         prevalence = of_pilot if prevalence is None else prevalence
     else:
-        auc = _checked_auc(auc)
+        try:
+            auc = _input.check_share(auc, "auc")
+        except ValueError as error:
+            raise ValueError(f"{error} For pilot rows, pass GroupAUC(counts).") from None
         if prevalence is None:
             raise ValueError(
                 "prevalence, the share of positives, is required without a pilot report: pass "
@@ -318,9 +318,11 @@ def rows_needed(
     value = _input.check_share(value, target)
     if target not in ("width", "equivalence") and value >= auc:
         raise ValueError(f"{target} must be below the AUC, {auc:g}; got {_words.shortened(value)}.")
+    ends = (2, MOST_GROUPS) if target in ("difference", "equivalence") else ()
+    n_groups = _input.check_whole_number(2 if n_groups is None else n_groups, "n_groups", *ends)
     design = Design(
         _input.check_share(prevalence, "prevalence"),
-        _checked_groups(2 if n_groups is None else n_groups, target),
+        n_groups,
         check_confidence_level(confidence_level),
         sd_ratio,
         scale,
@@ -349,20 +351,18 @@ def _of_pilot(report: GroupAUC, sd_ratio: float) -> tuple[float, PairMoments, fl
             "sd_ratio must be 1 with a pilot report, whose scores replace the assumption; got "
             f"{_words.shortened(sd_ratio)}."
         )
-    if estimates_of(report).pairs.is_within_folds or estimates_of(report).pairs.rows_repeat:
-        raise ValueError(
-            "auc must be a report whose rows are in one test set; got a report over folds. Pass "
-            "the report of one fold (folds[0])."
-        )
-    estimates_of(report).check_auc("rows_needed")
-    estimates_of(report).pairs.check_independent_rows("rows_needed")
-    if estimates_of(report).variances.weighted:
+    estimates = estimates_of(report)
+    estimates.pairs.counts_for("rows_needed")
+    estimates.pairs.check_no_repeated_rows()
+    estimates.check_auc("rows_needed")
+    estimates.pairs.check_independent_rows("rows_needed")
+    if estimates.variances.weighted:
         raise ValueError(
             "auc must be a report of rows without weights; got weighted rows. Pass the expected "
             "AUC and prevalence, and multiply the planned rows of each class by "
             "n * sum(w**2) / sum(w)**2 of its n pilot weights w."
         )
-    auc, moments = report.statistic("within"), estimates_of(report).variances.shared_moments
+    auc, moments = report.statistic("within"), estimates.variances.shared_moments
     if not (0 < auc < 1 and min(moments) > 1e-15):
         raise ValueError(
             "the pilot report does not determine the variance of the AUC: there are too few rows, "
@@ -372,35 +372,6 @@ def _of_pilot(report: GroupAUC, sd_ratio: float) -> tuple[float, PairMoments, fl
     scale = PairMoments(*(one / other for one, other in zip(moments, normal, strict=True)))
     m, n = int(report.counts.n_positives.sum()), int(report.counts.n_negatives.sum())
     return auc, scale, m / (m + n)
-
-
-def _checked_auc(auc: Any) -> float:
-    try:
-        return _input.check_share(auc, "auc")
-    except ValueError as error:
-        report = "GroupAUC(counts)" if isinstance(auc, ScoreCounts) else "a GroupAUC"
-        raise ValueError(f"{error} For pilot rows, pass {report}.") from None
-
-
-def _checked_groups(n_groups: Any, target: str) -> int:
-    has_pairs = target in ("difference", "equivalence")
-    checked = _input.check_whole_number(n_groups, "n_groups", 2 if has_pairs else 1)
-    if has_pairs and checked > MOST_GROUPS:
-        raise ValueError(
-            f"n_groups must be at most {MOST_GROUPS:,} with {target}; got {n_groups:,}."
-        )
-    return checked
-
-
-def _numbers_of_rows(n_rows: Any) -> Floats:
-    """Return numbers of rows as an array of one dimension."""
-    rows = np.atleast_1d(n_rows)
-    if rows.dtype.kind not in "iuf" or rows.ndim > 1:
-        raise ValueError(
-            f"n_rows must be a number of rows or a sequence of numbers; got "
-            f"{_words.shortened(n_rows)}. Pass n_rows=[100, 200], for instance."
-        )
-    return rows.astype(np.float64)
 
 
 def _rows_of(
@@ -429,7 +400,8 @@ def _rows_of(
 
 
 def _least_rows(prevalence: float) -> float:
-    return _LEAST_OF_CLASS / min(prevalence, 1.0 - prevalence)
+    # A variance requires two rows of each class.
+    return 2.0 / min(prevalence, 1.0 - prevalence)
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -505,12 +477,14 @@ class RowsNeeded:
         least = _least_rows(self.design.prevalence)
         if n_rows is None:
             n_rows = np.ceil(np.linspace(max(self.n_rows / 4, least), 2 * self.n_rows, 41))
-        rows = _numbers_of_rows(n_rows)
-        if not (rows >= least * (1.0 - 1e-9)).all():
+        rows = np.atleast_1d(n_rows)
+        is_row = rows.dtype.kind in "iuf" and rows.ndim == 1
+        if not (is_row and (rows >= least * (1.0 - 1e-9)).all()):
             raise ValueError(
-                f"n_rows must be at least {math.ceil(least)}, so that a group has two rows of each "
-                f"class; got {_words.shortened(n_rows)}."
+                f"n_rows must be numbers of at least {math.ceil(least)}, so that a group has two "
+                f"rows of each class, such as [100, 200]; got {_words.shortened(n_rows)}."
             )
+        rows = rows.astype(np.float64)
         name = "width" if self.target == "width" else "power"
         reached = [self._reached(number) for number in rows.tolist()]
         return pd.DataFrame({name: reached}, index=pd.Index(rows, name="n_rows"))

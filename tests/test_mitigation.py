@@ -315,7 +315,7 @@ def refused(*, error=ValueError, match, **options):
             match=r"prefit=True .*sklearn\.frozen\.FrozenEstimator\(model\), prefit=True",
         ),
         refused(columns=[], error=TypeError, match=r"name of a column of X .* got \[\]"),
-        refused(columns="age", match=r"requires the column 'age' of X; .*'dose', 'sex'"),
+        refused(columns="age", match=r"requires 'age' among the columns .*'dose', 'sex'"),
         refused(
             change=lambda X, y: (X[["level", "dose"]].to_numpy(), y),
             error=TypeError,
@@ -324,7 +324,7 @@ def refused(*, error=ValueError, match, **options):
         refused(
             change=lambda X, y: (X[["level", "band"]].to_numpy(), y),
             columns=2,
-            match=r"has the position 2, but X has 2 feature\(s\)",
+            match=r"requires 2 among .* X, which has 2 feature\(s\)",
         ),
         refused(
             change=lambda X, y: (X[["sex"]], y), match=r"1 feature\(s\), all of them.*drop=False"

@@ -10,14 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from skfedauc import _input, _words
-from skfedauc.counts import (
-    DisclosureError,
-    LimitError,
-    Limits,
-    MergeError,
-    ScoreCounts,
-    Withheld,
-)
+from skfedauc.counts import DisclosureError, Limits, MergeError, ScoreCounts, Withheld
 from skfedauc.counts.files import check_limits
 from skfedauc.counts.merging import Part, Register
 from skfedauc.counts.score_counts import view_of
@@ -216,12 +209,11 @@ class GroupAUCAggregator:
             check_statistic(name)
         self._groups_of: dict[str, tuple[Any, ...]] | None = None
         if isinstance(expected_groups, Mapping):
-            for source in expected_groups:
-                if not isinstance(source, str):
-                    raise TypeError(
-                        "the keys of expected_groups must be names of sources; got "
-                        f"{_words.described(source)}."
-                    )
+            if not all(isinstance(source, str) for source in expected_groups):
+                raise TypeError(
+                    "the keys of expected_groups must be names of sources; got "
+                    f"{_words.listed(expected_groups)}."
+                )
             self._groups_of = {source: _labels_in(own) for source, own in expected_groups.items()}
             expected_groups = [label for own in self._groups_of.values() for label in own]
         self.expected_groups = None if expected_groups is None else _labels_in(expected_groups)
@@ -274,14 +266,18 @@ class GroupAUCAggregator:
         replies, invalid, repeated = self._valid(contents, weighted_by_key)
         server_round = self._round_of(replies)
         self.invalid[server_round], self.repeated[server_round] = invalid, repeated
-        try:
-            counts = ScoreCounts.merge({reply.name: reply.counts for reply in replies})
-        except MergeError as error:
-            raise ValueError(f"the counts of the replies cannot be merged: {error}") from error
+        counts = ScoreCounts.merge({reply.name: reply.counts for reply in replies})
         missing = self._check_groups(counts, server_round)
         report = GroupAUC(counts)
         pairs = estimates_of(report).pairs
-        metrics = _default_average([reply.content for reply in replies], weighted_by_key)
+        default = flwr("serverapp.strategy").FedAvg().evaluate_metrics_aggr_fn
+        try:
+            metrics = default([reply.content for reply in replies], weighted_by_key)
+        except ZeroDivisionError as error:
+            raise ValueError(
+                f"{weighted_by_key!r} is 0 in all {len(replies)} replies; let the clients evaluate "
+                "some rows."
+            ) from error
         # Reading the report would warn about undefined AUCs. Metrics have NaN instead.
         quiet = GroupAUC(pairs, undefined="ignore")
         own: dict[str, float | int] = {}
@@ -362,10 +358,9 @@ class GroupAUCAggregator:
         """Read the counts of a reply; a client has its own source name, and its own groups."""
         found = [record for record in content.config_records.values() if _COUNTS in record]
         if len(found) != 1:
-            held = "no counts" if not found else f"{len(found)} records of counts"
             raise ValueError(
-                f"{name} has {held}; put one record of skfedauc.flower.counts_record(counts) into "
-                "the reply of each client."
+                f"{name} has {_words.counted(len(found), 'record')} of counts; put one record of "
+                "skfedauc.flower.counts_record(counts) into the reply of each client."
             )
         (record,) = found
         source, server_round, data = record.get(_SOURCE), record.get(_ROUND), record[_COUNTS]
@@ -389,10 +384,8 @@ class GroupAUCAggregator:
             limits = dataclasses.replace(limits, groups=set(self._groups_of[source]))
         try:
             counts = ScoreCounts.from_bytes(data, limits=limits)
-        except LimitError as error:
-            raise ValueError(f"{name}: {error}") from error
         except ValueError as error:
-            raise ValueError(f"{name} has damaged counts: {error}") from error
+            raise ValueError(f"{name}: {error}") from error
         return _Reply(counts, name, server_round, content)
 
     def _check_groups(self, counts: ScoreCounts, server_round: int) -> tuple[Any, ...] | None:
@@ -464,17 +457,6 @@ def _check_metrics(reply: _Reply, weighted_by_key: str) -> None:
         )
 
 
-def _default_average(contents: list[RecordDict], weighted_by_key: str) -> MetricRecord:
-    """Return the metrics of a strategy of Flower without `evaluate_metrics_aggr_fn`."""
-    records = [record for content in contents for record in content.metric_records.values()]
-    if not sum(record[weighted_by_key] for record in records) > 0:
-        raise ValueError(
-            f"{weighted_by_key!r} is 0 in all {len(contents)} replies, so there is nothing to "
-            "evaluate."
-        )
-    return flwr("serverapp.strategy").FedAvg().evaluate_metrics_aggr_fn(contents, weighted_by_key)
-
-
 def _labels_in(expected_groups: Any) -> tuple[Any, ...]:
     """Return the sorted distinct labels of the expected groups as Python objects."""
     if isinstance(expected_groups, str) or not isinstance(expected_groups, Iterable):
@@ -482,8 +464,7 @@ def _labels_in(expected_groups: Any) -> tuple[Any, ...]:
             "expected_groups must be a list of group labels; got "
             f"{_words.described(expected_groups)}."
         )
-    labels = list(expected_groups)
-    if not labels:
+    _, distinct = _input.encode_groups(list(expected_groups), "expected_groups")
+    if not distinct.size:
         raise ValueError("expected_groups has no labels; pass None if the groups are unknown.")
-    _, distinct = _input.encode_groups(labels, "expected_groups")
     return tuple(distinct.tolist())

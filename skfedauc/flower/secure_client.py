@@ -24,7 +24,7 @@ import logging
 import math
 from collections.abc import Callable, Mapping
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,58 +50,44 @@ FEWEST_CLIENTS = 3
 _MOST_SHARES = 101
 
 
-class Settings(NamedTuple):
-    """Settings of one round of the protocol.
+def settings_of(n_clients: int) -> dict[str, int]:
+    """Return the settings of a round by their names in the state of a client's mod.
 
-    Each client shares masks with `num_shares` clients, itself included, and `threshold` shares
-    reveal them. A client may send counts up to `max_count`, a power of two.
+    Each client shares masks with `share_num` clients, itself included, and `threshold` shares
+    reveal them. A client may send counts up to `clipping_range`, a power of two.
     """
-
-    n_clients: int
-    num_shares: int
-    threshold: int
-    max_count: int
-
-    @property
-    def in_state(self) -> dict[str, float]:
-        """Return the settings by their names in the state of a client's mod."""
-        return {
-            "share_num": self.num_shares,
-            "threshold": self.threshold,
-            "clipping_range": self.max_count,
-            "target_range": 2 * self.max_count,  # at which Flower does not round counts
-            "mod_range": MODULUS,
-            "max_weight": 1,
-        }
-
-    @classmethod
-    def chosen(cls, n_clients: int) -> Settings:
-        """Choose the settings for a number of clients; a ValueError for fewer than three."""
-        if n_clients < FEWEST_CLIENTS:
-            raise ValueError(
-                f"secure aggregation needs at least {FEWEST_CLIENTS} clients; got {n_clients}. "
-                "The sum over fewer clients shows a client the counts of the other one."
-            )
-        # The largest power of two with n_clients * quantized < MODULUS
-        quantized = min(1 << ((MODULUS - 1) // n_clients).bit_length() - 1, _MOST_QUANTIZED)
-        shares = min(n_clients, _MOST_SHARES)
+    if n_clients < FEWEST_CLIENTS:
+        raise ValueError(
+            f"secure aggregation needs at least {FEWEST_CLIENTS} clients; got {n_clients}. "
+            "The sum over fewer clients shows a client the counts of the other one."
+        )
+    # The largest power of two with n_clients * quantized < MODULUS
+    quantized = min(1 << ((MODULUS - 1) // n_clients).bit_length() - 1, _MOST_QUANTIZED)
+    shares = min(n_clients, _MOST_SHARES)
+    return {
+        "share_num": shares,
         # More than two thirds of the shares. Flower requires fewer than all shares, such as 2 of 3.
-        threshold = min(2 * shares // 3 + 1, shares - 1)
-        return cls(n_clients, shares, threshold, quantized // 2)
+        "threshold": min(2 * shares // 3 + 1, shares - 1),
+        "clipping_range": quantized // 2,
+        "target_range": quantized,  # at which Flower does not round counts
+        "mod_range": MODULUS,
+        "max_weight": 1,
+    }
 
-    @classmethod
-    def of_client(cls, state: Mapping[str, Any]) -> Settings:
-        """Return the settings in the state of a client's mod, which must be those chosen here."""
-        own = cls.chosen(int(state["sample_num"]))
-        asked = {name: float(state[name]) for name in own.in_state}
-        if asked != own.in_state:
-            shown = ", ".join(f"{name} {value:g}" for name, value in asked.items())
-            raise ValueError(
-                "the server asks for counts under settings of SecAgg+ that are not exact or not "
-                f"safe for {own.n_clients} clients: {shown}. Start the round by "
-                "skfedauc.flower.secure_group_auc of the version of the clients."
-            )
-        return own
+
+def _most_count(state: Mapping[str, Any]) -> int:
+    """Return the largest count to send under the settings of a mod's state, after checking them."""
+    n_clients = int(state["sample_num"])
+    own = settings_of(n_clients)
+    asked = {name: float(state[name]) for name in own}
+    if asked != own:
+        shown = ", ".join(f"{name} {value:g}" for name, value in asked.items())
+        raise ValueError(
+            "the server asks for counts under settings of SecAgg+ that are not exact or not "
+            f"safe for {n_clients} clients: {shown}. Start the round by "
+            "skfedauc.flower.secure_group_auc of the version of the clients."
+        )
+    return own["clipping_range"]
 
 
 def masks_of(
@@ -127,17 +113,16 @@ def copied(name: str) -> ModuleType:
     """Return a copy of a module of Flower, in which `masks_of` makes the masks."""
     flwr("common")  # raise the error for a missing package
     spec = importlib.util.find_spec(name)
-    if spec is None or spec.loader is None:
-        raise ImportError(f"this version of Flower has no module {name}.")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    if not hasattr(module, "pseudo_rand_gen"):
-        raise ImportError(
-            f"this version of Flower has no {name}.pseudo_rand_gen, so its masks cannot be "
-            "replaced. Install flwr 1.41."
-        )
-    vars(module)["pseudo_rand_gen"] = masks_of
-    return module
+    if spec is not None and spec.loader is not None:
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        if hasattr(module, "pseudo_rand_gen"):
+            vars(module)["pseudo_rand_gen"] = masks_of
+            return module
+    raise ImportError(
+        f"this version of Flower has no {name}.pseudo_rand_gen, so its masks cannot be replaced. "
+        "Install flwr 1.41."
+    )
 
 
 _LOGGER = logging.getLogger(__name__)
@@ -248,7 +233,7 @@ def secure_reply(
         def fit(
             self, parameters: list[NDArray[Any]], config: dict[str, Any]
         ) -> tuple[list[NDArray[np.int64]], int, dict[str, Any]]:
-            settings = Settings.of_client(context.state.config_records[records.RECORD_KEY_STATE])
+            most = _most_count(context.state.config_records[records.RECORD_KEY_STATE])
             if config.get(GRID) != grid.digest:
                 raise ValueError(
                     "the bins or the groups of this client differ from those of the server; agree "
@@ -260,7 +245,7 @@ def secure_reply(
                     raise TypeError(
                         f"count must return a ScoreCounts; got {_words.described(counts)}."
                     )
-                vector = counts.to_vector(bins, groups, max_count=settings.max_count)
+                vector = counts.to_vector(bins, groups, max_count=most)
             except Exception as error:
                 # Flower sends the text of an error to the server, and the text may disclose counts.
                 _LOGGER.exception("The counts of this client were not sent.")
@@ -288,14 +273,11 @@ def _check_lists(message: Message, records: Any) -> None:
     active, dead = (
         set(content.get(key, [])) for key in (keys.ACTIVE_NODE_ID_LIST, keys.DEAD_NODE_ID_LIST)
     )
-    if active & dead:
-        raise ValueError(
-            f"the server asks for both secrets of {_words.counted(len(active & dead), 'node')}, "
-            "which would disclose the counts of a single client. This client does not answer."
-        )
-    if keys.ACTIVE_NODE_ID_LIST in content and len(active) < FEWEST_CLIENTS:
+    has_few = keys.ACTIVE_NODE_ID_LIST in content and len(active) < FEWEST_CLIENTS
+    if active & dead or has_few:
         raise ValueError(
             f"the server asks for the sum of {_words.counted(len(active), 'client')} that share "
-            f"masks; at least {FEWEST_CLIENTS} are needed, because each of two clients could read "
-            "the counts of the other. This client does not answer."
+            f"masks, and for both secrets of {_words.counted(len(active & dead), 'node')}. This "
+            f"client does not answer for fewer than {FEWEST_CLIENTS} clients, or if the server "
+            "could remove all masks of one: the counts of single clients would be disclosed."
         )

@@ -15,7 +15,7 @@ from skfedauc import _input, _words
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.vectors import Grid
 from skfedauc.flower.aggregator import flwr
-from skfedauc.flower.secure_client import FEWEST_CLIENTS, GRID, MODULUS, WORKFLOW, Settings, copied
+from skfedauc.flower.secure_client import FEWEST_CLIENTS, GRID, WORKFLOW, copied, settings_of
 
 if TYPE_CHECKING:
     from flwr.app import ArrayRecord, Context, Message
@@ -161,7 +161,7 @@ def secure_group_auc(
 
     agreed = Grid(bins, groups)
     nodes = sorted(grid.get_node_ids() if node_ids is None else set(node_ids))
-    settings = Settings.chosen(len(nodes))
+    settings = settings_of(len(nodes))
     if min_clients is None:
         min_clients = len(nodes)
     elif _input.check_whole_number(min_clients, "min_clients", FEWEST_CLIENTS) > len(nodes):
@@ -176,7 +176,7 @@ def secure_group_auc(
     if asked.average is None:
         raise RuntimeError(
             "secure aggregation stopped without a sum, because too many clients failed"
-            f"{asked.reasons}. At least {settings.threshold} of {settings.num_shares} clients "
+            f"{asked.reasons}. At least {settings['threshold']} of {settings['share_num']} clients "
             "with common masks must remain until the end."
         )
     if asked.n_clients < min_clients:
@@ -186,7 +186,7 @@ def secure_group_auc(
             "a smaller number, if the rows of the other clients may be left out."
         )
     sums = np.asarray(asked.average, np.float64) * asked.n_clients
-    whole, most = np.rint(sums), asked.n_clients * settings.max_count
+    whole, most = np.rint(sums), asked.n_clients * settings["clipping_range"]
     is_right = (np.abs(sums - whole) <= _MOST_ROUNDED) & (whole >= 0) & (whole <= most)
     if sums.shape != (agreed.size,) or not is_right.all():
         raise ValueError(
@@ -214,7 +214,7 @@ class _Round:
         self.average: NDArray[np.float64] | None = None
         self.n_clients = 0
 
-    def run(self, context: Context, settings: Settings, timeout: float | None) -> None:
+    def run(self, context: Context, settings: dict[str, int], timeout: float | None) -> None:
         """Run the protocol; there is no average if too many clients fail."""
         app, constants = flwr("app"), flwr("server.workflow.constant")
         # The workflow writes records to the context.
@@ -225,12 +225,12 @@ class _Round:
         state.state[constants.MAIN_CONFIGS_RECORD] = number
         state.state[constants.MAIN_PARAMS_RECORD] = app.ArrayRecord()
         workflow = copied(WORKFLOW).SecAggPlusWorkflow(
-            settings.num_shares,
-            settings.threshold,
+            settings["share_num"],
+            settings["threshold"],
             max_weight=1.0,
-            clipping_range=float(settings.max_count),
-            quantization_range=2 * settings.max_count,
-            modulus_range=MODULUS,
+            clipping_range=float(settings["clipping_range"]),
+            quantization_range=settings["target_range"],
+            modulus_range=settings["mod_range"],
             timeout=timeout,
         )
         workflow(self, state)

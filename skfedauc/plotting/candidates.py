@@ -12,6 +12,7 @@ from skfedauc import _input, _words
 from skfedauc.model_selection import SelectWithinGap
 from skfedauc.model_selection.candidates import checked_gap, results_of, scores_and_gaps
 from skfedauc.plotting import drawing
+from skfedauc.plotting.drawing import Display
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,7 +23,7 @@ _MOST_CHARACTERS = 40
 
 
 @dataclass(eq=False, repr=False)
-class CandidatesDisplay:
+class CandidatesDisplay(Display):
     """Scatter plot of a search's candidates: score against gap.
 
     Make it with `from_search`. Better candidates are further up and further left. A line joins the
@@ -131,22 +132,8 @@ class CandidatesDisplay:
         drawing.check_matplotlib("CandidatesDisplay.from_search")
         return cls(search, score=score, gap=gap, at_most=at_most).plot(ax)
 
-    def plot(self, ax: Axes | None = None) -> CandidatesDisplay:
-        """Draw the display.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a new figure.
-
-        Returns
-        -------
-        CandidatesDisplay
-            The display itself.
-        """
-        drawing.check_matplotlib("CandidatesDisplay.plot")
-        self.ax_ = ax = drawing.axes_or_new(drawing.check_axes(ax), 5.0)
-        self.figure_ = ax.figure
+    def _plot(self, ax: Axes | None) -> None:
+        ax = self._draw_on(ax, 5.0)
         x, y = self.gaps, self.scores
         drawn = ~np.isnan(x + y)
         is_within = drawn & (x <= (np.inf if self.at_most is None else self.at_most))
@@ -190,15 +177,12 @@ class CandidatesDisplay:
             )
             text = self._parameters(self.chosen)
             entries.append((self.chosen_marker_, f"chosen: {text}" if text else "chosen"))
-        self.note_ = ""
-        if n_failed:
-            self.note_ = f"{_words.counted(n_failed, 'candidate')} without a score not shown"
+        self.note_ = drawing.not_shown(n_failed, "candidate", "a score")
         ax.set_xlabel(f"{self.gap}, mean over folds")
         ax.set_ylabel(f"{self.score}, mean over folds")
         for label in (ax.xaxis.label, ax.yaxis.label):
             drawing.as_written(label)
         drawing.legend_and_note(ax, entries, self.note_, limits)
-        return self
 
     def _parameters(self, candidate: int) -> str:
         """Return a candidate's parameters as text, without pipeline steps."""

@@ -124,8 +124,7 @@ class CrossAUCDisplay(ReportDisplay):
         self.shown_ = order
         matrix = self.cross_matrix[np.ix_(order, order)]
 
-        self.ax_ = ax = drawing.axes_or_new(ax, 6.2, drawing.WIDTH)
-        self.figure_ = ax.figure
+        ax = self._draw_on(ax, 6.2)
         colors, levels = _scale()
         beyond = matrix - matrix.T
         self.im_ = ax.imshow(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -67,20 +67,59 @@ def group_curves(states: Sequence[ScoreCounts], groups: Sequence[Any]) -> list[R
     return [mean_curve(*zip(*parts, strict=True)) if parts else None for parts in found.values()]
 
 
-def adjusted_curve(curves: Sequence[RocCurve | None], positives: NDArray[Any]) -> RocCurve | None:
-    """Return the mean curve, weighted by positives; None if no group has a curve."""
-    weights = positives.astype(np.float64).tolist()
-    parts = [(c, w) for c, w in zip(curves, weights, strict=True) if c is not None]
-    return mean_curve(*zip(*parts, strict=True)) if parts else None
-
-
 def outline(lowest: Corners, highest: Corners) -> Floats:
     """Return the outline between two curves."""
     return np.concatenate([np.column_stack(lowest), np.column_stack(highest)[::-1]])
 
 
+class _CurvesDisplay(ReportDisplay):
+    """Base class for a few curves with colors of their own, and others in gray behind them."""
+
+    max_groups: int
+    behind_: dict[int, Line2D]
+    _points: Callable[[int], Corners]
+
+    def _begin(self, ax: Axes | None, values: Floats) -> tuple[drawing.Choice, Line2D]:
+        """Choose the groups with the lowest and the highest values, and draw what is behind them.
+
+        The result also has the diagonal.
+        """
+        chosen = drawing.choose(values, drawing.most_styles(self.max_groups))
+        # With an equal aspect, constrained layout leaves no room for a legend beside the axes.
+        ax = self._draw_on(ax, 5.4, 6.4)
+        (diagonal,) = ax.plot([0, 1], [0, 1], color=drawing.PALE, linestyle=":", linewidth=1)
+        self.behind_ = {}
+        for g in drawing.spread_behind(chosen).tolist():
+            (self.behind_[g],) = ax.plot(*self._points(g), color=drawing.PALE, linewidth=0.6)
+        return chosen, diagonal
+
+    def _finish(
+        self,
+        chosen: drawing.Choice,
+        entries: list[drawing.Entry],
+        covers: Callable[[Bbox], bool],
+        *notes: str,
+        **kwargs: Any,
+    ) -> None:
+        """Write the notes, and draw the legend where it covers no curve."""
+        from matplotlib.lines import Line2D
+
+        others, n_behind, n_other = "", len(self.behind_), chosen.left_out.size
+        if n_behind:
+            others = _words.counted(n_other, "other group")
+            if n_behind < n_other:
+                others = f"{n_behind} of {others}"
+            entries.append((next(iter(self.behind_.values())), others))
+        # Legends are narrow, so break lines.
+        texts = [note.replace(" without ", " without\n") for note in notes if note]
+        entries += [(Line2D([], [], linestyle="none"), text) for text in texts]
+        self.note_ = drawing.joined(others, *notes)
+        if entries:
+            drawing.legend_off_curves(self.ax_, entries, covers, **kwargs)
+
+
 @dataclass(eq=False, repr=False)
-class GroupRocCurveDisplay(ReportDisplay):
+class GroupRocCurveDisplay(_CurvesDisplay):
     """ROC curves for each group, for all rows together, and adjusted for groups.
 
     Make it with `from_report`, `from_predictions` or `from_estimator`. Up to 6 groups have their
@@ -181,24 +220,21 @@ class GroupRocCurveDisplay(ReportDisplay):
         self.adjusted_curve = found[-1] if adjusted else None
 
     def _plot(self, ax: Axes | None) -> None:
-        chosen = drawing.choose(self._auc, drawing.most_styles(self.max_groups))
-        # With an equal aspect, constrained layout leaves no room for a legend beside the axes.
-        self.ax_ = ax = drawing.axes_or_new(ax, 5.4, 6.4)
-        self.figure_ = ax.figure
-        (self.chance_level_,) = ax.plot(
-            [0, 1], [0, 1], color=drawing.PALE, linestyle=":", linewidth=1
-        )
-        self.behind_: dict[int, Line2D] = {}
-        for g in drawing.spread_behind(chosen).tolist():
-            (self.behind_[g],) = ax.plot(*self.curves[g][:2], color=drawing.PALE, linewidth=0.6)
+        chosen, self.chance_level_ = self._begin(ax, self._auc)
+        ax = self.ax_
         self.bands_: dict[int | str, Polygon] = {}
-        self.pooled_line_ = self._draw("pooled", self.pooled_curve, drawing.BLACK, "-", 2.0)
-        self.adjusted_line_ = self._draw("adjusted", self.adjusted_curve, drawing.BLACK, "--", 2.0)
+        self._entries: list[drawing.Entry] = []
+        pooled, adjusted = self.pooled_curve, self.adjusted_curve
+        self.pooled_line_ = self._draw("pooled", "pooled", pooled, drawing.BLACK, "-")
+        self.adjusted_line_ = self._draw(
+            "adjusted", "adjusted for groups", adjusted, drawing.BLACK, "--"
+        )
         self.lines_: dict[int, Line2D] = {}
         self.points_: dict[int, Line2D] = {}
         # Sort from the highest to the lowest AUC: the curves have this order from top to bottom.
         for g, (color, style) in zip(chosen.shown[::-1].tolist(), drawing.STYLES, strict=False):
-            line = self._draw(g, self.curves[g], color, style, 1.6)
+            name = drawing.text_of(self.groups[g])
+            line = self._draw(g, name, self.curves[g], color, style, 1.6)
             if line is not None:
                 self.lines_[g] = line
             if self.threshold_rates is not None:
@@ -210,8 +246,11 @@ class GroupRocCurveDisplay(ReportDisplay):
         ax.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01))
         self._draw_legend(chosen, int(np.isnan(self._auc).sum()))
 
+    def _points(self, group: int) -> Corners:
+        return self.curves[group][:2]
+
     def _draw(
-        self, key: int | str, curve: Curve | None, color: str, style: Any, width: float
+        self, key: Any, name: str, curve: Curve | None, color: str, style: Any, width: float = 2.0
     ) -> Line2D | None:
         """Draw a curve and the area that certainly contains the curve; None without a curve."""
         if curve is None or not np.size(curve.fpr):
@@ -220,43 +259,25 @@ class GroupRocCurveDisplay(ReportDisplay):
             corners = np.asarray(curve.band, np.float64)
             (self.bands_[key],) = self.ax_.fill(*corners.T, color=color, alpha=0.15, linewidth=0)
         (line,) = self.ax_.plot(*curve[:2], color=color, linestyle=style, linewidth=width)
+        self._entries.append((line, f"{name} (AUC {curve.auc:.3f})"))
         return line
 
     def _draw_legend(self, chosen: drawing.Choice, n_undefined: int) -> None:
         from matplotlib.lines import Line2D
 
-        entries: list[drawing.Entry] = [
-            (line, f"{name} (AUC {curve.auc:.3f})")
-            for line, name, curve in (
-                (self.pooled_line_, "pooled", self.pooled_curve),
-                (self.adjusted_line_, "adjusted for groups", self.adjusted_curve),
-                *(
-                    (line, drawing.text_of(self.groups[g]), self.curves[g])
-                    for g, line in self.lines_.items()
-                ),
-            )
-            if line is not None and curve is not None
-        ]
+        entries = self._entries
         if self.points_:
             dot = Line2D([], [], color=drawing.BLACK, marker="o", linestyle="none")
             entries.append((dot, f"threshold {self.threshold:g}"))
-        behind = list(self.behind_.values())
-        undefined = ""
-        if n_undefined:
-            undefined = f"{_words.counted(n_undefined, 'group')} without an AUC not shown"
-        more, self.note_ = drawing.notes_as_entries(
-            behind, chosen.left_out.size, [undefined, self._left_out]
-        )
-        curves = [line for line, _ in entries] + behind + [self.chance_level_]
-        if entries or more:
-            drawing.legend_off_curves(
-                self.ax_,
-                entries + more,
-                # Curves never decrease, so a curve above the upper left corner of the legend is
-                # above all of it.
-                lambda box: any(_height_at(line, box.x0) < box.y1 for line in curves),
-                loc="lower right",
-            )
+        undefined = drawing.not_shown(n_undefined, "group", "an AUC")
+        curves = [line for line, _ in entries] + [*self.behind_.values(), self.chance_level_]
+
+        def covers(box: Bbox) -> bool:
+            # Curves never decrease, so a curve above the upper left corner of the legend is above
+            # all of it.
+            return any(_height_at(line, box.x0) < box.y1 for line in curves)
+
+        self._finish(chosen, entries, covers, undefined, self._left_out, loc="lower right")
 
 
 def _corners(pairs: GroupPairs, groups: Sequence[Any], adjusted: bool) -> list[Corners]:
@@ -264,7 +285,9 @@ def _corners(pairs: GroupPairs, groups: Sequence[Any], adjusted: bool) -> list[C
     of_groups = group_curves(pairs.parts, groups)
     curves = of_groups + group_curves([part.regroup(None) for part in pairs.parts], ["all"])
     if adjusted:
-        curves.append(adjusted_curve(of_groups, pairs.positives))
+        weights = pairs.positives.astype(np.float64).tolist()
+        parts = [(c, w) for c, w in zip(of_groups, weights, strict=True) if c is not None]
+        curves.append(mean_curve(*zip(*parts, strict=True)) if parts else None)
     none = RocCurve(np.zeros(0), np.zeros(0))
     return [none if curve is None else curve.thinned(MOST_CORNERS, GRID) for curve in curves]
 
@@ -288,7 +311,7 @@ _TWO_ORDERS = (
 
 
 @dataclass(eq=False, repr=False)
-class ReliabilityDisplay(ReportDisplay):
+class ReliabilityDisplay(_CurvesDisplay):
     """Reliability curve by group: share of positives against the mean score in bins.
 
     Make it with `from_report`, `from_predictions` or `from_estimator`. Each point is a bin of a
@@ -387,15 +410,8 @@ class ReliabilityDisplay(ReportDisplay):
         return GroupAUC.from_estimator(found.probabilities, X, y, **settings)
 
     def _plot(self, ax: Axes | None) -> None:
-        chosen = drawing.choose(self.deviation, drawing.most_styles(self.max_groups))
-        self.ax_ = ax = drawing.axes_or_new(ax, 5.4, 6.4)
-        self.figure_ = ax.figure
-        (self.diagonal_,) = ax.plot([0, 1], [0, 1], color=drawing.PALE, linestyle=":", linewidth=1)
-        self.behind_: dict[int, Line2D] = {}
-        for g in drawing.spread_behind(chosen).tolist():
-            (self.behind_[g],) = ax.plot(
-                self.mean_score[g], self.share[g], color=drawing.PALE, linewidth=0.6
-            )
+        chosen, self.diagonal_ = self._begin(ax, self.deviation)
+        ax = self.ax_
         self.curves_: dict[int, ErrorbarContainer] = {}
         # Groups with too low scores are above the diagonal.
         shown = chosen.shown.tolist()
@@ -418,14 +434,14 @@ class ReliabilityDisplay(ReportDisplay):
         ax.set(xlabel="Mean score", ylabel="Share of positives", xlim=limits, ylim=limits)
         self._draw_legend(chosen)
 
+    def _points(self, group: int) -> Corners:
+        return self.mean_score[group], self.share[group]
+
     def _draw_legend(self, chosen: drawing.Choice) -> None:
         entries: list[drawing.Entry] = [
             (curve, f"{drawing.text_of(self.groups[g])} ({self.difference[g]:+.3f})")
             for g, curve in self.curves_.items()
         ]
-        more, self.note_ = drawing.notes_as_entries(
-            list(self.behind_.values()), chosen.left_out.size, [self._left_out]
-        )
         low, high = self.ax_.get_xlim()
 
         def covers(box: Bbox) -> bool:
@@ -435,10 +451,11 @@ class ReliabilityDisplay(ReportDisplay):
                 for g in self.curves_
             )
 
-        drawing.legend_off_curves(
-            self.ax_,
-            entries + more,
+        self._finish(
+            chosen,
+            entries,
             covers,
+            self._left_out,
             loc="upper left",
             title="Mean score minus\nshare of positives",
             title_fontsize="small",

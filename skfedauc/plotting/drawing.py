@@ -25,7 +25,6 @@ from skfedauc.counts import left_out
 from skfedauc.inference.intervals import Method
 from skfedauc.report import (
     GroupAUC,
-    MulticlassGroupAUC,
     RowOptions,
     StatisticName,
     estimates_of,
@@ -62,8 +61,8 @@ LINE = 0.19
 # Width of a figure in inches, and approximate height of its labels, title and margins
 WIDTH, MARGINS = 8.0, 1.0
 MOST_CHARACTERS = 24
-# Default of the largest number of groups, and largest number of listed labels of other groups
-_MOST_GROUPS, _MOST_NAMES = 30, 3
+# Largest number of listed labels of other groups
+_MOST_NAMES = 3
 # Largest number of other groups with a gray curve
 _MOST_BEHIND = 30
 # Inches that a legend beside or below the axes leaves, and inches of the labels below the axes
@@ -88,25 +87,6 @@ def check_matplotlib(caller: str) -> None:
 def check_threshold(threshold: Any) -> float:
     """Return a plot's threshold as a float, after checking it."""
     return _input.check_number(threshold, "threshold", hint=" None draws no threshold.")
-
-
-def check_axes(ax: Any) -> Axes | None:
-    """Return matplotlib axes or None, or raise a TypeError."""
-    from matplotlib.axes import Axes
-
-    if ax is not None and not isinstance(ax, Axes):
-        raise TypeError(f"ax must be matplotlib axes; got {_words.described(ax)}.")
-    return ax
-
-
-def axes_or_new(ax: Axes | None, height: float, width: float = WIDTH) -> Axes:
-    """Return `ax`, or axes in a new figure with this size in inches."""
-    if ax is not None:
-        return ax
-    import matplotlib.pyplot as plt
-
-    _, new = plt.subplots(figsize=(width, height), layout="constrained")
-    return new
 
 
 def size_of(ax: Axes) -> tuple[float, float]:
@@ -219,12 +199,14 @@ def choose(auc: NDArray[np.float64], most: int) -> Choice:
     return Choice(*_words.ends(order, most))
 
 
-def most_groups(max_groups: Any, ax: Axes | None) -> int:
-    """Return how many groups a plot shows as rows; None means up to 30, if they fit."""
+def most_groups(max_groups: Any, ax: Axes | None, most: int, row: float, n_other: int) -> int:
+    """Return how many groups a plot shows as rows; None means up to `most`, if they fit.
+
+    A row has the height `row` in inches, and `n_other` rows are for the legend and notes.
+    """
     if max_groups is not None:
         return _input.check_whole_number(max_groups, "max_groups", 2)
-    # Keep room for the legend and the note.
-    return _MOST_GROUPS if ax is None else min(_MOST_GROUPS, max(int(size_of(ax)[1] / LINE) - 5, 2))
+    return most if ax is None else min(most, max(int(size_of(ax)[1] / row) - n_other, 2))
 
 
 def most_styles(max_groups: Any) -> int:
@@ -252,6 +234,11 @@ def top_of(values: Sequence[NDArray[np.float64]]) -> float:
     return next((top for top in _TOPS if highest <= top), 1.0)
 
 
+def not_shown(number: int, noun: str, lacking: str) -> str:
+    """Return the note on what lacks a value; empty if there is nothing."""
+    return f"{_words.counted(number, noun)} without {lacking} not shown" if number else ""
+
+
 def named(groups: Sequence[Any], absent: NDArray[np.bool_], lacking: str) -> str:
     """Return the note that names the groups left out; empty if there are none."""
     which = np.flatnonzero(absent)
@@ -259,10 +246,7 @@ def named(groups: Sequence[Any], absent: NDArray[np.bool_], lacking: str) -> str
         return ""
     names = [text_of(groups[g]) for g in which[:_MOST_NAMES]]
     more = ", …" if which.size > len(names) else ""
-    return (
-        f"{_words.counted(which.size, 'group')} without {lacking} not shown: "
-        f"{', '.join(names)}{more}"
-    )
+    return f"{not_shown(which.size, 'group', lacking)}: {', '.join(names)}{more}"
 
 
 # Legends and notes -----------------------------------------------------------------------------
@@ -307,28 +291,6 @@ def legend_off_curves(
     legend_of(ax, entries, **{**kwargs, **outside})
 
 
-def notes_as_entries(
-    behind: Sequence[Any], n_other: int, notes: Sequence[str]
-) -> tuple[list[Entry], str]:
-    """Return legend entries for gray curves and notes, and all notes as one text.
-
-    `behind` are the gray curves, for `n_other` groups without their own color.
-    """
-    from matplotlib.lines import Line2D
-
-    entries: list[Entry] = []
-    others = ""
-    if behind:
-        others = _words.counted(n_other, "other group")
-        if len(behind) < n_other:
-            others = f"{len(behind)} of {others}"
-        entries.append((behind[0], others))
-    # Legends are narrow, so break lines.
-    texts = [note.replace(" without ", " without\n") for note in notes if note]
-    entries += [(Line2D([], [], linestyle="none"), text) for text in texts]
-    return entries, joined(others, *notes)
-
-
 def legend_and_note(
     ax: Axes, entries: Sequence[Entry], note: str, limits: tuple[float, float]
 ) -> None:
@@ -370,34 +332,6 @@ def legend_and_note(
 # Forest plots ----------------------------------------------------------------------------------
 
 
-def forest_axes(ax: Axes | None, chosen: Choice) -> Axes:
-    """Return axes with a line for each group, and for the note on the groups left out."""
-    ax = axes_or_new(ax, MARGINS + 0.6 + 1.1 * LINE * max(chosen.n_lines, 4))
-    ax.tick_params(axis="y", length=0)
-    ax.grid(axis="x", color="0.92", linewidth=0.8)
-    ax.set_axisbelow(True)
-    return ax
-
-
-def finish_forest(
-    ax: Axes,
-    groups: Sequence[Any],
-    chosen: Choice,
-    values: NDArray[np.float64],
-    name: str,
-    entries: Sequence[Entry],
-    note: str,
-) -> str:
-    """Write a forest plot's labels, notes and legend, and return all notes.
-
-    `name` says what the values are, such as "an AUC".
-    """
-    set_ticks(ax.yaxis, chosen.places.tolist(), [text_of(groups[g]) for g in chosen.shown])
-    chosen.draw_note(ax, values, chosen.lowest.size, name)
-    legend_and_note(ax, entries, note, limits_of_lines(chosen))
-    return joined(chosen.note(values, name), note)
-
-
 def limits_of_lines(chosen: Choice) -> tuple[float, float]:
     """Return a forest plot's lower and upper line ends."""
     return -0.7, max(chosen.n_lines, 1) - 0.3
@@ -433,7 +367,48 @@ class EstimatorAndDrawing(RowsAndDrawing, total=False):
     response_method: str | tuple[str, ...] | None
 
 
-class ReportDisplay:
+class Display:
+    """Base class for displays, which define `_plot`."""
+
+    note_: str
+    ax_: Axes
+    figure_: Figure | SubFigure
+    _plot: Callable[[Axes | None], None]
+
+    def plot(self, ax: Axes | None = None) -> Self:
+        """Draw the display again.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Axes to draw on; None makes a new figure. With ``layout="constrained"``, the figure
+            leaves room for long labels and for a legend beside the axes. Its options are
+            attributes that may be changed before, such as ``display.max_groups = 5``.
+
+        Returns
+        -------
+        ReportDisplay
+            The display itself.
+        """
+        check_matplotlib(f"{type(self).__name__}.plot")
+        from matplotlib.axes import Axes
+
+        if not isinstance(ax, Axes | None):
+            raise TypeError(f"ax must be matplotlib axes; got {_words.described(ax)}.")
+        self._plot(ax)
+        return self
+
+    def _draw_on(self, ax: Axes | None, height: float, width: float = WIDTH) -> Axes:
+        """Draw on `ax`, or on axes in a new figure with this size in inches."""
+        if ax is None:
+            import matplotlib.pyplot as plt
+
+            _, ax = plt.subplots(figsize=(width, height), layout="constrained")
+        self.ax_, self.figure_ = ax, ax.figure
+        return ax
+
+
+class ReportDisplay(Display):
     """Base class for displays of a `GroupAUC`.
 
     Subclasses are data classes with a report and options. They define `_plot`, and `__post_init__`
@@ -441,10 +416,6 @@ class ReportDisplay:
     """
 
     report: GroupAUC
-    note_: str
-    ax_: Axes
-    figure_: Figure | SubFigure
-    _plot: Callable[[Axes | None], None]
     # True if the display needs scores in addition to the AUCs of the groups.
     _needs_scores: ClassVar[bool] = True
     # True if the display draws AUCs, or scores, in place of other measures.
@@ -454,11 +425,8 @@ class ReportDisplay:
         name, report = f"{type(self).__name__}.from_report", self.report
         if not isinstance(report, GroupAUC):
             mend = "GroupAUC(counts), or use from_predictions for rows"
-            if isinstance(report, MulticlassGroupAUC):
-                mend = f"one of its reports, such as report[{next(iter(report))!r}]"
-            elif isinstance(report, Mapping):
-                known = [key for key, value in report.items() if isinstance(value, GroupAUC)]
-                mend = f"one report, such as reports[{known[0]!r}]" if known else mend
+            if isinstance(report, Mapping) and len(report):
+                mend = f"one of its reports, such as report[{_words.shortened(next(iter(report)))}]"
             raise TypeError(f"report must be a GroupAUC; got {type(report).__name__}. Pass {mend}.")
         if report.n_groups == 0:
             raise ValueError(f"{name} needs at least one group; the report has no rows.")
@@ -529,7 +497,6 @@ class ReportDisplay:
         ImportError, ValueError, TypeError
             If matplotlib is missing, or an argument is not as described.
         """
-        check_matplotlib(f"{cls.__name__}.from_predictions")
         settings, drawing = cls._divided(GroupAUC.from_predictions, options)
         report = GroupAUC.from_predictions(y_true, y_score, groups=groups, **settings)
         return cls.from_report(report, ax=ax, **drawing)
@@ -567,35 +534,16 @@ class ReportDisplay:
         ImportError, ValueError, TypeError
             If matplotlib is missing, or an argument is not as described.
         """
-        check_matplotlib(f"{cls.__name__}.from_estimator")
         settings, drawing = cls._divided(GroupAUC.from_estimator, options)
         report = cls._of_estimator(estimator, X, y, groups=groups, **settings)
         return cls.from_report(report, ax=ax, **drawing)
-
-    def plot(self, ax: Axes | None = None) -> Self:
-        """Draw the display again.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Axes to draw on; None makes a new figure. With ``layout="constrained"``, the figure
-            leaves room for long labels and for a legend beside the axes. Its options are
-            attributes that may be changed before, such as ``display.max_groups = 5``.
-
-        Returns
-        -------
-        ReportDisplay
-            The display itself.
-        """
-        check_matplotlib(f"{type(self).__name__}.plot")
-        self._plot(check_axes(ax))
-        return self
 
     @classmethod
     def _divided(
         cls, constructor: Callable[..., GroupAUC], options: Mapping[str, Any]
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the options of the report's constructor, and those of the display."""
+        check_matplotlib(f"{cls.__name__}.{constructor.__name__}")
         of_display = inspect.signature(cls).parameters
         drawing = {name: value for name, value in options.items() if name in of_display}
         settings = {name: value for name, value in options.items() if name not in of_display}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from skfedauc.inference.intervals import Method
 from skfedauc.inference.ranking import LEAST_GROUPS
 from skfedauc.measures import Measure
 from skfedauc.plotting import drawing
-from skfedauc.plotting.drawing import Kind, ReportDisplay, floats
+from skfedauc.plotting.drawing import Choice, Entry, Kind, ReportDisplay, floats
 from skfedauc.report import (
     STATISTICS,
     GroupAUC,
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
     from matplotlib.quiver import Quiver
 
+Floats: TypeAlias = NDArray[np.float64]
+
 # Color and line style of the lines of statistics
 _LINES: dict[str, tuple[str, Any]] = {
     "pooled": (drawing.BLACK, "-"),
@@ -45,12 +47,54 @@ _LINES: dict[str, tuple[str, Any]] = {
 _OTHER_LINE: tuple[str, Any] = (drawing.BLACK, (0, (4, 1, 1, 1)))
 # Default of `statistics`. A summary by group does not determine the pooled AUC.
 _DEFAULT_LINES: tuple[StatisticName, ...] = ("pooled", "macro", "within")
+# Default of `max_groups`
+_MOST_GROUPS = 30
 # Areas of markers in square points: the smallest, and the additional area of the largest group
 _LEAST_AREA, _MORE_AREA = 14.0, 70.0
 
 
+class _ForestDisplay(ReportDisplay):
+    """Base class for a line by group, and a note on the groups left out."""
+
+    confidence_level: float
+    max_groups: int | None
+    shown_: NDArray[np.intp]
+
+    def _begin(self, ax: Axes | None, values: Floats) -> Choice:
+        """Choose the groups with the lowest and the highest values, and prepare the axes."""
+        most = drawing.most_groups(self.max_groups, ax, _MOST_GROUPS, drawing.LINE, 5)
+        chosen = drawing.choose(values, most)
+        n_lines = max(chosen.n_lines, 4)
+        ax = self._draw_on(ax, drawing.MARGINS + 0.6 + 1.1 * drawing.LINE * n_lines)
+        ax.tick_params(axis="y", length=0)
+        ax.grid(axis="x", color="0.92", linewidth=0.8)
+        ax.set_axisbelow(True)
+        self.shown_ = chosen.shown
+        return chosen
+
+    def _draw_intervals(self, chosen: Choice, low: Floats, high: Floats) -> None:
+        self.intervals_ = self.ax_.hlines(
+            chosen.places, low, high, color=drawing.BLUE, linewidth=1.5, zorder=2
+        )
+
+    def _finish(
+        self, chosen: Choice, values: Floats, name: str, entries: Sequence[Entry], *notes: str
+    ) -> None:
+        """Write the labels, notes and legend; `name` says what the values are."""
+        ax, note = self.ax_, drawing.joined(*notes, self._left_out)
+        labels = [drawing.text_of(self.groups[g]) for g in chosen.shown]
+        drawing.set_ticks(ax.yaxis, chosen.places.tolist(), labels)
+        chosen.draw_note(ax, values, chosen.lowest.size, name)
+        drawing.legend_and_note(ax, entries, note, drawing.limits_of_lines(chosen))
+        self.note_ = drawing.joined(chosen.note(values, name), note)
+
+    @property
+    def _level(self) -> str:
+        return f"{100 * float(self.confidence_level):g} %"
+
+
 @dataclass(eq=False, repr=False)
-class GroupAUCDisplay(ReportDisplay):
+class GroupAUCDisplay(_ForestDisplay):
     """Forest plot of group AUCs with intervals, and lines for the pooled AUC and averages.
 
     Make it with `from_report`, `from_predictions` or `from_estimator`. Groups are sorted by AUC. If
@@ -136,46 +180,32 @@ class GroupAUCDisplay(ReportDisplay):
 
     def _plot(self, ax: Axes | None) -> None:
         auc, *limits, n_rows = floats(self.table, *self.table)
-        chosen = drawing.choose(auc, drawing.most_groups(self.max_groups, ax))
-        self.ax_ = ax = drawing.forest_axes(ax, chosen)
-        self.figure_, self.shown_ = ax.figure, chosen.shown
+        chosen = self._begin(ax, auc)
+        ax = self.ax_
         shown, low, high = (values[chosen.shown] for values in (auc, *limits))
-        color = drawing.BLUE
-        self.intervals_ = ax.hlines(chosen.places, low, high, color=color, linewidth=1.5, zorder=2)
+        self._draw_intervals(chosen, low, high)
         rows = n_rows[chosen.shown]
         areas = _LEAST_AREA + _MORE_AREA * rows / max(rows.max(initial=0), 1)
-        self.markers_ = ax.scatter(shown, chosen.places, areas, color=color, zorder=3)
+        self.markers_ = ax.scatter(shown, chosen.places, areas, color=drawing.BLUE, zorder=3)
         ends = drawing.limits_of_lines(chosen)
-        self.lines_ = {
-            name: self._line(name, value, ends)
-            for name, value in self._values.items()
-            if not np.isnan(value)
-        }
+        self.lines_: dict[StatisticName, Line2D] = {}
+        for name, value in self._values.items():
+            if not np.isnan(value):
+                color, style = _LINES.get(name, _OTHER_LINE)
+                # A wider broken line remains visible on a solid line at the same position.
+                width = 1.2 if style == "-" else 2.0
+                (self.lines_[name],) = ax.plot(
+                    [value] * 2, ends, color=color, linestyle=style, linewidth=width, zorder=1.5
+                )
         # Fixed limits do not enlarge small differences.
         drawn = np.concatenate([shown, low, high, list(self._values.values())])
         least = 0.0 if np.isnan(drawn).all() or np.nanmin(drawn) < 0.5 else 0.5
         ax.set_xlim(least - 0.01, 1.01)
         title = estimates_of(self.report).measure.title
-        level = f"{100 * float(self.confidence_level):g} %"
-        ax.set_xlabel(f"{title} and {level} interval, area: number of rows")
-        self.note_ = drawing.finish_forest(
-            ax,
-            self.groups,
-            chosen,
-            auc,
-            "an AUC",
-            [(line, f"{name} {self._values[name]:.3f}") for name, line in self.lines_.items()],
-            drawing.joined(drawing.named(self.groups, np.isnan(auc), "an AUC"), self._left_out),
-        )
-
-    def _line(self, name: str, value: float, ends: tuple[float, float]) -> Line2D:
-        color, style = _LINES.get(name, _OTHER_LINE)
-        # A wider broken line remains visible on a solid line at the same position.
-        width = 1.2 if style == "-" else 2.0
-        (line,) = self.ax_.plot(
-            [value] * 2, ends, color=color, linestyle=style, linewidth=width, zorder=1.5
-        )
-        return line
+        ax.set_xlabel(f"{title} and {self._level} interval, area: number of rows")
+        entries = [(line, f"{name} {self._values[name]:.3f}") for name, line in self.lines_.items()]
+        absent = drawing.named(self.groups, np.isnan(auc), "an AUC")
+        self._finish(chosen, auc, "an AUC", entries, absent)
 
 
 def _check_lines(statistics: Iterable[str], measure: Measure) -> None:
@@ -191,7 +221,7 @@ _ABOVE = 0.3
 
 
 @dataclass(eq=False, repr=False)
-class RankingDisplay(ReportDisplay):
+class RankingDisplay(_ForestDisplay):
     """Forest plot of shrunken group AUCs, or group ranks with confidence sets.
 
     Make it with `from_report`, `from_predictions` or `from_estimator`. The best group is at the
@@ -266,39 +296,31 @@ class RankingDisplay(ReportDisplay):
         is_ranked = ~np.isnan(rank)
         order = np.where(is_ranked, shrunken if is_auc else auc, np.nan)
         is_shrunken = not np.array_equal(auc[is_ranked], shrunken[is_ranked])
-        chosen = drawing.choose(order, drawing.most_groups(self.max_groups, ax))
-        self.ax_ = ax = drawing.forest_axes(ax, chosen)
-        self.figure_, self.shown_ = ax.figure, chosen.shown
+        chosen = self._begin(ax, order)
         self.observed_: PathCollection | None = None
         self.arrows_: Quiver | None = None
-        level = f"{100 * float(self.confidence_level):g} %"
         if is_auc:
-            entries = self._draw_aucs(chosen.places, is_shrunken)
-            ax.set_xlabel(f"AUC and {level} interval")
+            entries = self._draw_aucs(chosen, is_shrunken)
+            self.ax_.set_xlabel(f"AUC and {self._level} interval")
         else:
-            entries = self._draw_ranks(chosen.places)
-            ax.set_xlabel(f"rank (1: largest AUC) and {level} confidence set")
+            entries = self._draw_ranks(chosen)
+            self.ax_.set_xlabel(f"rank (1: largest AUC) and {self._level} confidence set")
         few = is_auc and not is_shrunken and 0 < is_ranked.sum() < LEAST_GROUPS
-        self.note_ = drawing.finish_forest(
-            ax,
-            self.groups,
+        self._finish(
             chosen,
             order,
             "a shrunken AUC" if is_auc and is_shrunken else "an AUC",
             entries,
-            drawing.joined(
-                "AUCs of fewer than four groups are not shrunken" if few else "",
-                drawing.named(self.groups, ~is_ranked, "a rank"),
-                self._left_out,
-            ),
+            "AUCs of fewer than four groups are not shrunken" if few else "",
+            drawing.named(self.groups, ~is_ranked, "a rank"),
         )
 
-    def _draw_aucs(self, place: NDArray[np.intp], is_shrunken: bool) -> list[drawing.Entry]:
+    def _draw_aucs(self, chosen: Choice, is_shrunken: bool) -> list[Entry]:
         """Draw observed and shrunken AUCs, and return the legend's entries."""
-        ax = self.ax_
+        ax, place = self.ax_, chosen.places
         drawn = floats(self.table, "auc", "shrunken_auc", "ci_low", "ci_high")
         observed, shrunken, low, high = (values[self.shown_] for values in drawn)
-        self.intervals_ = ax.hlines(place, low, high, color=drawing.BLUE, linewidth=1.5, zorder=2)
+        self._draw_intervals(chosen, low, high)
         limits = np.concatenate([observed, low, high])
         least, most = (float(limits.min()), float(limits.max())) if limits.size else (0.0, 1.0)
         margin = 0.04 * (most - least) + 0.01
@@ -328,24 +350,24 @@ class RankingDisplay(ReportDisplay):
         )
         return [(self.observed_, "AUC"), *self._draw_markers(shrunken, place, "shrunken AUC")]
 
-    def _draw_ranks(self, place: NDArray[np.intp]) -> list[drawing.Entry]:
+    def _draw_ranks(self, chosen: Choice) -> list[Entry]:
         """Draw ranks with their confidence sets, and return the legend's entries."""
         from matplotlib.ticker import MaxNLocator
 
         ax = self.ax_
         drawn = floats(self.table, "rank", "rank_low", "rank_high")
         rank, low, high = (values[self.shown_] for values in drawn)
-        self.intervals_ = ax.hlines(place, low, high, color=drawing.BLUE, linewidth=1.5, zorder=2)
+        self._draw_intervals(chosen, low, high)
         n_ranked = int((~np.isnan(drawn[0])).sum())
         margin = max(0.5, 0.02 * n_ranked)
         ax.set_xlim(1.0 - margin, max(n_ranked, 1) + margin)
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-        markers, *worst = self._draw_markers(rank, place, "rank")
+        markers, *worst = self._draw_markers(rank, chosen.places, "rank")
         return [markers, (self.intervals_, "confidence set"), *worst]
 
     def _draw_markers(
         self, values: NDArray[np.float64], place: NDArray[np.intp], name: str
-    ) -> list[drawing.Entry]:
+    ) -> list[Entry]:
         """Draw the group markers, and return the legend's entries."""
         self.markers_ = self.ax_.scatter(values, place, 30.0, color=drawing.BLUE, zorder=3)
         (all_worst,) = floats(self.table, "may_be_worst")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc import _input, _words
+from skfedauc import _input
 from skfedauc._kernel import Cells
 from skfedauc.plotting import drawing
 from skfedauc.plotting.drawing import ReportDisplay
@@ -103,12 +103,8 @@ class GroupScoreDisplay(ReportDisplay):
         self.edges, self.negatives, self.positives, self._share_beyond = found
 
     def _plot(self, ax: Axes | None) -> None:
-        most = _MOST_GROUPS
-        if self.max_groups is not None:
-            most = _input.check_whole_number(self.max_groups, "max_groups", 2)
-        elif ax is not None:
-            # Keep room for the histograms of all groups together, the legend and the note.
-            most = min(most, max(int(drawing.size_of(ax)[1] / _ROW) - 3, 2))
+        # All groups together have a row as well.
+        most = drawing.most_groups(self.max_groups, ax, _MOST_GROUPS, _ROW, 3)
         undefined = np.flatnonzero(np.isnan(self._auc))
         n_absent = undefined.size if len(self.groups) > most else 0
         undefined = undefined[: undefined.size - n_absent]
@@ -119,10 +115,7 @@ class GroupScoreDisplay(ReportDisplay):
         top = undefined.size + chosen.n_lines
         has_all = len(self.groups) > 1
 
-        self.ax_ = ax = drawing.axes_or_new(
-            ax, drawing.MARGINS + 0.5 + max(1.2 * _ROW * (top + has_all), 1.4)
-        )
-        self.figure_ = ax.figure
+        ax = self._draw_on(ax, drawing.MARGINS + 0.5 + max(1.2 * _ROW * (top + has_all), 1.4))
         self.negatives_: dict[int | str, StepPatch] = {}
         self.positives_: dict[int | str, StepPatch] = {}
         for g, place in zip(self.shown_.tolist(), places, strict=True):
@@ -141,28 +134,34 @@ class GroupScoreDisplay(ReportDisplay):
         ax.set(xlim=limits, xlabel="Score", ylabel="Group (AUC)")
         chosen.draw_note(ax, self._auc, undefined.size + chosen.lowest.size)
 
-        notes = []
-        if n_absent:
-            notes.append(f"{_words.counted(n_absent, 'group')} without an AUC not shown")
-        if self._share_beyond:
-            notes.append(
-                f"the outermost bins hold scores beyond them as well ({self._share_beyond:.2%} of "
-                "the rows)"
-            )
-        self.threshold_line_: Line2D | None = None
-        if self.threshold is not None and limits[0] <= self.threshold <= limits[1]:
-            (self.threshold_line_,) = ax.plot(
-                [self.threshold] * 2,
-                [-0.5, top - 0.5],
-                color=drawing.BLACK,
-                linestyle=":",
-                linewidth=1.2,
-            )
-        elif self.threshold is not None:
-            notes.append(f"the threshold {self.threshold:g} is beyond these scores")
-        note = drawing.joined(*notes, self._left_out)
-        drawing.legend_and_note(ax, self._entries(), note, (-0.6, max(top, 1) - 0.4))
+        note = self._draw_legend(top, drawing.not_shown(n_absent, "group", "an AUC"))
         self.note_ = drawing.joined(chosen.note(self._auc), note)
+
+    def _draw_legend(self, top: int, *notes: str) -> str:
+        """Draw the threshold and the legend, below the height `top`, and return all notes."""
+        from matplotlib.patches import Patch
+
+        ax = self.ax_
+        if self._share_beyond:
+            share = f"{self._share_beyond:.2%} of the rows"
+            notes += (f"the outermost bins hold scores beyond them as well ({share})",)
+        entries: list[drawing.Entry] = [
+            (Patch(color=drawing.VERMILLION, alpha=0.85), "positives (above)"),
+            (Patch(color=drawing.BLUE, alpha=0.85), "negatives (below)"),
+        ]
+        self.threshold_line_: Line2D | None = None
+        low, high = ax.get_xlim()
+        if self.threshold is not None and low <= self.threshold <= high:
+            ends = [-0.5, top - 0.5]
+            (self.threshold_line_,) = ax.plot(
+                [self.threshold] * 2, ends, color=drawing.BLACK, linestyle=":", linewidth=1.2
+            )
+            entries.append((self.threshold_line_, f"threshold {self.threshold:g}"))
+        elif self.threshold is not None:
+            notes += (f"the threshold {self.threshold:g} is beyond these scores",)
+        note = drawing.joined(*notes, self._left_out)
+        drawing.legend_and_note(ax, entries, note, (-0.6, max(top, 1) - 0.4))
+        return note
 
     def _text(self, group: int) -> str:
         label = drawing.text_of(self.groups[group])
@@ -179,39 +178,18 @@ class GroupScoreDisplay(ReportDisplay):
         positives: NDArray[np.float64],
     ) -> None:
         """Draw a group's two histograms with equal areas, scaled to the distance between groups."""
-        shares = [
-            weight / total if (total := weight.sum()) > 0 else weight
-            for weight in (negatives, positives)
-        ]
-        unit = _PEAK / max(share.max() for share in shares)
-        self.negatives_[key], self.positives_[key] = (
-            self.ax_.stairs(
-                place + sign * unit * share,
-                self.edges,
-                baseline=place,
-                fill=True,
-                color=color,
-                alpha=0.85,
-                zorder=2,
-            )
-            for share, sign, color in zip(
-                shares, (-1, 1), (drawing.BLUE, drawing.VERMILLION), strict=True
-            )
+        negatives, positives = (of / (of.sum() or 1.0) for of in (negatives, positives))
+        unit = _PEAK / max(negatives.max(), positives.max())
+        style: Any = {"baseline": place, "fill": True, "alpha": 0.85, "zorder": 2}
+        self.negatives_[key] = self.ax_.stairs(
+            place - unit * negatives, self.edges, color=drawing.BLUE, **style
+        )
+        self.positives_[key] = self.ax_.stairs(
+            place + unit * positives, self.edges, color=drawing.VERMILLION, **style
         )
         self.ax_.plot(
             self.edges[[0, -1]], [place, place], color=drawing.GREY, linewidth=0.6, zorder=3
         )
-
-    def _entries(self) -> list[drawing.Entry]:
-        from matplotlib.patches import Patch
-
-        entries: list[drawing.Entry] = [
-            (Patch(color=drawing.VERMILLION, alpha=0.85), "positives (above)"),
-            (Patch(color=drawing.BLUE, alpha=0.85), "negatives (below)"),
-        ]
-        if self.threshold_line_ is not None:
-            entries.append((self.threshold_line_, f"threshold {self.threshold:g}"))
-        return entries
 
 
 def _histograms(cells: Cells, n_bins: int) -> tuple[_Floats, _Floats, _Floats, float]:

@@ -77,16 +77,14 @@ class NoisyCounts(NamedTuple):
     @property
     def total_error(self) -> Floats:
         """Standard error of the number of rows in each class, due to noise."""
-        error: Floats = np.sqrt(self.positives.shape[-1] * self.variance)
-        return error
+        return np.asarray(np.sqrt(self.positives.shape[-1] * self.variance))
 
     @property
     def has_signal(self) -> NDArray[np.bool_]:
         """Whether each group has enough rows in both classes to exceed the noise."""
         smaller = np.minimum(*self.n_rows)
         # Without noise, a class still needs a row.
-        found: NDArray[np.bool_] = (smaller > LEAST_SIGNAL * self.total_error) & (smaller >= 0.5)
-        return found
+        return np.asarray((smaller > LEAST_SIGNAL * self.total_error) & (smaller >= 0.5))
 
     def take(self, which: NDArray[np.bool_]) -> NoisyCounts:
         """Return the selected groups."""
@@ -146,8 +144,8 @@ class NoisyPairs:
     def noise(self) -> Floats:
         """Variance of each AUC, due to noise."""
         squares, products, sums = self._noise
-        found: Floats = np.maximum(squares - 2.0 * self.auc * products + self.auc**2 * sums, 0.0)
-        return found
+        found = squares - 2.0 * self.auc * products + self.auc**2 * sums
+        return np.asarray(np.maximum(found, 0.0))
 
     def reach(self, end: int, deviate: float) -> Floats:
         """Return the distance from each AUC to the limit towards `end`, 0 or 1; can be infinite."""
@@ -161,8 +159,7 @@ class NoisyPairs:
         with np.errstate(divide="ignore", invalid="ignore"):
             limit = (half + (root if end else -root)) / first
         of_noise = np.where(first > 0.0, np.abs(limit - self.auc), np.inf)
-        found: Floats = np.hypot(of_sampling, of_noise)
-        return found
+        return np.asarray(np.hypot(of_sampling, of_noise))
 
 
 class Estimate(NamedTuple):
@@ -217,8 +214,7 @@ class NoisyAUCs:
         """
 
         def total(values: Floats) -> Floats:
-            found: Floats = values if name is None else values.sum(keepdims=True)
-            return found
+            return values if name is None else values.sum(keepdims=True)
 
         deviate, middle = normal_quantile(tail), self.middle
         weights, by_positives, by_negatives = _weights(name, middle.positives, middle.negatives)
@@ -233,18 +229,17 @@ class NoisyAUCs:
         of_weights += 2.0 * once * by_negatives * middle.noise_of_negatives
         # Below 0 if the noise of weights and the noise of AUCs cancel out
         extra = total(of_weights)
-        (low, down), (high, up) = (
-            (
-                total(share * auc),
-                np.sqrt(np.maximum(total((share * reach) ** 2) + deviate**2 * extra, 0.0)),
-            )
-            for auc, reach in (self._limits(end, deviate) for end in (0, 1))
-        )
+        limits = []
+        for end, sign in ((0, -1.0), (1, 1.0)):
+            auc, reach = self._limits(end, deviate)
+            squared = total((share * reach) ** 2) + deviate**2 * extra
+            limit = total(share * auc) + sign * np.sqrt(np.maximum(squared, 0.0))
+            limits.append(np.clip(limit, 0.0, 1.0))
         smallest, largest = (total(share * part.auc) for part in self._ends)
         return Estimate(
             np.clip(value, 0.0, 1.0),
-            np.clip(low - down, 0.0, 1.0),
-            np.clip(high + up, 0.0, 1.0),
+            limits[0],
+            limits[1],
             np.sqrt(total(share**2 * middle.sampling)),
             np.sqrt(np.maximum(total(share**2 * middle.noise) + extra, 0.0)),
             np.maximum(largest - smallest, 0.0),
@@ -286,20 +281,16 @@ def _weights(
 
 def interval_table(state: State, of: str, tail: float) -> pd.DataFrame:
     """Return the table of `PrivateCounts.confidence_intervals`; `tail` is each limit's error."""
+    import pandas as pd
+
+    labels = state.labels
     noisy = NoisyCounts(
         state.negatives.astype(np.float64), state.positives.astype(np.float64), state.variance
     )
     low, high = state.bins.ranges_of(np.arange(state.negatives.shape[1]))
     aucs = NoisyAUCs(noisy.take(noisy.has_signal), low == high)
-    if of == "groups":
-        return _by_group(state, noisy, aucs, tail)
-    return _by_statistic(noisy, aucs, low == high, tail)
-
-
-def _by_group(state: State, noisy: NoisyCounts, aucs: NoisyAUCs, tail: float) -> pd.DataFrame:
-    import pandas as pd
-
-    labels = state.labels
+    if of == "statistics":
+        return _by_statistic(noisy, aucs, low == high, tail)
     found = np.full((len(Estimate._fields), len(state.negatives)), np.nan)
     found[:, noisy.has_signal] = aucs.estimate(None, tail)
     return pd.DataFrame(
@@ -324,13 +315,9 @@ def _by_statistic(
     rows = {"pooled": (pooled, note)}
     n_groups, n_used = noisy.variance.size, int(noisy.has_signal.sum())
     note = ""
-    if not n_used:
-        note = "the noise dominates in every group"
-    elif n_used < n_groups:
-        note = (
-            f"without {n_groups - n_used:,} of {counted(n_groups, 'group')}, in which the noise "
-            "dominates"
-        )
+    if n_used < n_groups:
+        left_out = f"{n_groups - n_used:,} of {counted(n_groups, 'group')}"
+        note = f"without {left_out}, in which the noise dominates"
     for name in AVERAGES:
         rows[name] = (aucs.estimate(name, tail) if n_used else _UNDEFINED), note
     if n_used < 2:

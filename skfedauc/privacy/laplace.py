@@ -15,12 +15,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skfedauc import _input
+
 # Largest scale of the noise. Sums of counts with such noise are far within int64.
 MOST_SCALE = 1e9
 # Largest epsilon per row. At 10, one of 11,000 counts has noise.
-MOST_EPSILON = 10.0
+_MOST_EPSILON = 10.0
 # First version whose noise had the right distribution in tests/engines/test_opendp.py
 _LEAST_OPENDP = (0, 14, 2)
+
+
+def check_epsilon(epsilon: Any, rows_per_person: Any) -> tuple[float, int]:
+    """Return both as numbers, after checking that the noise has a possible scale."""
+    epsilon = _input.check_number(epsilon, "epsilon", above=0)
+    rows_per_person = _input.check_whole_number(rows_per_person, "rows_per_person")
+    if not 1.0 / MOST_SCALE <= epsilon / rows_per_person <= _MOST_EPSILON:
+        raise ValueError(
+            f"epsilon must be from {1.0 / MOST_SCALE:g} to {_MOST_EPSILON:g} per row, beyond which "
+            f"practically no count has noise; got {epsilon:g} with "
+            f"rows_per_person={rows_per_person}. For a recipient who may see single rows, send "
+            "ScoreCounts."
+        )
+    return epsilon, rows_per_person
 
 
 def variance_of(scale: float) -> float:

@@ -13,11 +13,13 @@ from skfedauc import _input, _words
 from skfedauc.counts import Bins, ScoreCounts
 from skfedauc.counts.files import Saved
 from skfedauc.counts.parquet import OtherFileError, check_bytes, read_file
-from skfedauc.counts.state import Source
+from skfedauc.counts.score_counts import view_of
+from skfedauc.counts.state import Source, new_source
+from skfedauc.counts.vectors import Grid
 from skfedauc.inference.intervals import check_confidence_level
 from skfedauc.privacy.intervals import interval_table
-from skfedauc.privacy.merging import drawn_state, exact_state, merged
-from skfedauc.privacy.state import Release, State, content_of, read_content
+from skfedauc.privacy.laplace import check_epsilon, with_noise
+from skfedauc.privacy.state import Release, State, content_of, exact_state, merged, read_content
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -189,9 +191,19 @@ class PrivateCounts(Saved):
         >>> private.positives.shape
         (2, 2)
         """
-        return cls._of(
-            drawn_state(counts, bins, groups, epsilon, rows_per_person, pos_label, source)
+        if not isinstance(counts, ScoreCounts):
+            raise TypeError(f"counts must be a ScoreCounts; got {_words.described(counts)}.")
+        grid = Grid(bins, groups)
+        epsilon, rows_per_person = check_epsilon(epsilon, rows_per_person)
+        label = _agreed_label(pos_label, view_of(counts).classes)
+        released = () if grid.labels is None else tuple(grid.labels.tolist())
+        release = Release(new_source(source).identifier, source, epsilon, rows_per_person, released)
+        exact = counts.to_vector(bins, groups)  # refuses counts for which epsilon would not hold
+        negatives, positives = with_noise(
+            exact.reshape(2, grid.n_groups, grid.n_bins), epsilon, rows_per_person
         )
+        names = counts.group_names
+        return cls._of(State(negatives, positives, grid.labels, bins, (release,), names, label))
 
     @classmethod
     def merge(
@@ -243,8 +255,7 @@ class PrivateCounts(Saved):
         named = dict(_loaded(number, part) for number, part in enumerate(parts))
         bins = next((part.bins for part in named.values() if isinstance(part, PrivateCounts)), None)
         if bins is None:
-            found = "ScoreCounts only, which ScoreCounts.merge adds up" if named else "none"
-            raise ValueError(f"parts must have at least one PrivateCounts; got {found}.")
+            raise ValueError("parts must have at least one PrivateCounts; got none.")
         states = {
             name: exact_state(part, bins, name) if isinstance(part, ScoreCounts) else part._state  # noqa: SLF001
             for name, part in named.items()
@@ -390,6 +401,19 @@ class PrivateCounts(Saved):
             f"PrivateCounts({groups}, {_words.counted(self.negatives.shape[1], 'bin')}, "
             f"{of_releases}epsilon {self.epsilon:g} for {what}{exact})"
         )
+
+
+def _agreed_label(pos_label: Any, classes: _input.Classes) -> Any:
+    """Return the positive label of all sites, after comparing it with that of the counts."""
+    (label,) = _input.Classes.of([pos_label], None).seen
+    if pos_label is None or label != label:
+        raise ValueError(
+            f"pos_label must be the positive label that all sites agree on, such as 1; got "
+            f"{_words.shortened(pos_label)}."
+        )
+    # It must not depend on the rows: counts without rows may have no positive label.
+    _input.Classes.merged([classes, _input.Classes((), label)])
+    return label
 
 
 def _loaded(number: int, part: Any) -> tuple[str, PrivateCounts | ScoreCounts]:

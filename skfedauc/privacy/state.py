@@ -1,4 +1,4 @@
-"""Content of a `PrivateCounts`, its checks, and its Parquet file.
+"""Content of a `PrivateCounts`: its checks, its sums, and its Parquet file.
 
 The file has one row per group and bin, with the columns `group` (the position of the group in the
 list of the metadata), `bin`, `n_negatives` and `n_positives`. The metadata has the key ``skfedauc``
@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -18,9 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc import _input
-from skfedauc.counts import Bins, parquet
+from skfedauc._words import counted, listed
+from skfedauc.counts import Bins, ScoreCounts, parquet
 from skfedauc.counts.files import entry_of, label_of
-from skfedauc.counts.state import MOST_ROWS, Source, wrong_sources
+from skfedauc.counts.merging import Agreement
+from skfedauc.counts.score_counts import identified_sources, view_of
+from skfedauc.counts.state import MOST_ROWS, Source, in_order, wrong_sources
+from skfedauc.counts.vectors import check_for_bins, counts_by_bin
 from skfedauc.privacy.laplace import MOST_SCALE, variance_of
 
 # Largest sum of the absolute counts, so that no sum of counts overflows
@@ -127,6 +132,100 @@ def check_sizes(state: State, name: str) -> None:
         raise ValueError(f"{name} has more rows than can be counted")
 
 
+# Sums --------------------------------------------------------------------------------------
+
+
+def exact_state(counts: ScoreCounts, bins: Bins, name: str) -> State:
+    """Return counts by bin without noise and without a release."""
+    found = view_of(counts)
+    n_groups = 1 if found.labels is None else found.labels.size
+    try:
+        check_for_bins(found, "PrivateCounts.merge")
+        negatives, positives = counts_by_bin(found, bins, np.arange(n_groups), n_groups)
+    except ValueError as error:
+        raise type(error)(f"{name}: {error}") from error
+    n_withheld = counts.disclosure.withheld.n_groups
+    if n_withheld:
+        groups = counted(n_withheld, "group")
+        _input.warn(f"{name} has {groups} withheld, whose rows the sum lacks.", UserWarning)
+    names, label = found.group_names, found.classes.pos_label
+    # Unsaved counts get a source, so that `merge` can refuse the same counts in another part.
+    sources = identified_sources(counts)
+    return State(
+        negatives, positives, found.labels, bins, (), names, label, sources, counts.groups or ()
+    )
+
+
+def merged(parts: Mapping[str, State]) -> State:
+    """Add up states by name."""
+    # Private counts have what it reads of exact ones.
+    agreement: Any = Agreement()
+    first_name, first = next(iter(parts.items()))
+    for name, part in parts.items():
+        if part.bins != first.bins:
+            raise ValueError(
+                f"{first_name} has the bins {first.bins!r}, and {name} has the bins "
+                f"{part.bins!r}. Each site must draw its noise for the same bins."
+            )
+        agreement.check(name, part)
+    _check_distinct(parts)
+    states = list(parts.values())
+    labels, tables = None, [state.labels for state in states if state.labels is not None]
+    if len(tables) == len(states):
+        numbers, labels = _input.unite_labels(tables)
+    else:  # counts without rows have no groups
+        numbers = [np.zeros(state.n_groups, np.intp) for state in states]
+    negatives, positives = np.zeros(
+        (2, 1 if labels is None else labels.size, first.negatives.shape[1]), np.int64
+    )
+    for state, rows in zip(states, numbers, strict=True):
+        negatives[rows] += state.negatives
+        positives[rows] += state.positives
+    names = {state.group_names for state in states if state.group_names}
+    of_exact = {label for state in states for label in state.exact_groups}
+    known = [] if labels is None else labels.tolist()
+    state = State(
+        negatives,
+        positives,
+        labels,
+        first.bins,
+        tuple(sorted(release for state in states for release in state.releases)),
+        names.pop() if len(names) == 1 else (),
+        _input.Classes.merged(state.classes for state in states).pos_label,
+        in_order(source for state in states for source in state.sources),
+        tuple(label for label in known if label in of_exact),
+    )
+    check_sizes(state, "the sum of the parts")
+    return state
+
+
+def _check_distinct(parts: Mapping[str, State]) -> None:
+    """Refuse a release or counting in two parts, and warn if two have one source name.
+
+    A site that drew noise twice has two releases with one name.
+    """
+    seen: dict[str, str] = {}
+    names: Counter[str] = Counter()
+    for name, part in parts.items():
+        items: tuple[Release | Source, ...] = (*part.releases, *part.sources)
+        for item in items:
+            if item.identifier in seen:
+                raise ValueError(
+                    f"{seen[item.identifier]} and {name} contain the same release or counting, "
+                    f"{item.identifier}, so its rows would count twice. Leave one of them out."
+                )
+            seen[item.identifier] = name
+        names.update(item.name for item in items if item.name)
+    repeated = sorted(name for name, n in names.items() if n > 1)
+    if repeated:
+        _input.warn(
+            f"several releases or exact counts have the same source name, {listed(repeated)}. If "
+            "they are of the same rows, these rows count twice, and the epsilons of their releases "
+            "add up: leave one out. If they are of different rows, give them different names.",
+            UserWarning,
+        )
+
+
 # Files -------------------------------------------------------------------------------------
 
 
@@ -162,11 +261,9 @@ def content_of(state: State) -> bytes:
 
 def read_content(data: Any, name: str) -> State:
     """Return the content of a file, after checking it."""
-
-    def content_of(file: Any, facts: dict[str, Any]) -> State:
-        return _read(file, facts, data)
-
-    return parquet.read(data, name, "PrivateCounts", _VERSION, content_of)
+    return parquet.read(
+        data, name, "PrivateCounts", _VERSION, lambda file, facts: _read(file, facts, data)
+    )
 
 
 def _check(is_right: Mapping[str, object]) -> None:

@@ -224,7 +224,7 @@ def test_damaged_counts_name_the_client(data):
     whole = broken["counts"]["score-counts"]
     data = {"cut": whole[:-9], "flipped": damaged(whole)}.get(data, data)
     broken["counts"]["score-counts"] = data
-    with pytest.raises(ValueError, match=r"^reply 2 of 2, from 'kyiv' has damaged counts: "):
+    with pytest.raises(ValueError, match=r"^reply 2 of 2, from 'kyiv': data "):
         GroupAUCAggregator()([reply("bern"), broken])
 
 
@@ -237,7 +237,7 @@ def reply_with(**changes):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"counts": None}, "^reply 2 of 2 has no counts; put one record of"),
+        ({"counts": None}, "^reply 2 of 2 has 0 records of counts; put one record of"),
         ({"more": counts_record(counts_of("oslo"))}, "^reply 2 of 2 has 2 records of counts"),
         (
             {"counts": ConfigRecord({"score-counts": "text", "source": "kyiv"})},
@@ -301,11 +301,11 @@ def test_invalid_replies_are_skipped_and_recorded():
     assert list(reasons) == [f"reply {number} of 4" for number in (2, 3, 4)]
     for reason, message in zip(
         reasons.values(),
-        ("damaged counts", "group that its sender may not have: 'oslo'", "declares 3 rows"),
+        ("or is damaged", "group that its sender may not have: 'oslo'", "declares 3 rows"),
         strict=True,
     ):
         assert message in reason
-    with pytest.raises(ValueError, match="has damaged counts"):
+    with pytest.raises(ValueError, match="from 'bern': data "):
         GroupAUCAggregator(expected_groups=sites)(replies)
     with pytest.raises(ValueError, match="all 1 replies are invalid"):
         aggregator([garbage])
@@ -335,7 +335,7 @@ def test_a_client_that_replies_twice_is_refused():
 def test_counts_with_another_positive_label_are_refused():
     y, score = rows_of("oslo")
     counts = ScoreCounts.from_predictions(y, score, groups=["oslo"] * len(y), pos_label=0)
-    message = "cannot be merged: reply 2 of 2, from 'oslo': .* pos_label is 0 and 1"
+    message = "^reply 2 of 2, from 'oslo': .* pos_label is 0 and 1"
     with pytest.raises(ValueError, match=message):
         GroupAUCAggregator()([reply("bern"), reply("oslo", counts)])
 
@@ -343,9 +343,7 @@ def test_counts_with_another_positive_label_are_refused():
 def test_groups_of_another_kind_are_refused():
     y, score = rows_of("oslo")
     counts = ScoreCounts.from_predictions(y, score, groups=[7] * len(y))
-    with pytest.raises(
-        ValueError, match="merged: reply 2 of 2, from 'oslo': groups of different kinds"
-    ):
+    with pytest.raises(ValueError, match=r"^reply 2 of 2, from 'oslo': groups of different kinds"):
         GroupAUCAggregator()([reply("bern"), reply("oslo", counts)])
 
 
@@ -492,7 +490,7 @@ def test_clients_send_bins():
 
 def test_levels_are_not_mixed():
     replies = at("exact", BINS, "exact")
-    with pytest.raises(ValueError, match=r"cannot be merged: .*'kyiv'.*Bins\.of_scores\(parts=4\)"):
+    with pytest.raises(ValueError, match=r".*'kyiv'.*Bins\.of_scores\(parts=4\)"):
         GroupAUCAggregator()(replies)
 
 

@@ -35,7 +35,7 @@ from skfedauc.flower import (
     secure_reply,
     secure_server,
 )
-from skfedauc.flower.secure_client import Settings
+from skfedauc.flower.secure_client import settings_of
 
 STAGES = ["setup", "share_keys", "collect_masked_vectors", "unmask"]
 
@@ -91,7 +91,7 @@ def test_the_sum_is_the_merged_state_bit_for_bit(most_shares, monkeypatch):
 @pytest.mark.parametrize("n", [3, 4, 5])
 def test_the_largest_count_is_exact(n, caplog):
     """The sum is exact up to the largest permitted count, and no client sends a larger count."""
-    most = Settings.chosen(n).max_count
+    most = settings_of(n)["clipping_range"]
     assert n * 2 * most < 2**32
 
     def count(site, more=0):
@@ -236,7 +236,7 @@ def test_flowers_masks_disclose_rows_and_ours_do_not(twister):
 
     vector = count("lima").to_vector(bins, groups)
     assert np.unique(vector).tolist() == [0, 1]
-    most = Settings.chosen(5).max_count
+    most = settings_of(5)["clipping_range"]
     exact = {"max_weight": 1, "clipping_range": float(most), "quantization_range": 2 * most}
     flowers = SecureGrid(make_raw_client(count, bins, groups))
     run_workflow(flowers, SecAggPlusWorkflow(5, 4, **exact))
@@ -280,7 +280,7 @@ def test_clients_do_not_disclose_both_secrets_of_a_client():
             return super().reply(message)
 
     grid = Curious()
-    with pytest.raises(RuntimeError, match="asks for both secrets of 1 node"):
+    with pytest.raises(RuntimeError, match="for both secrets of 1 node"):
         ask(grid)
     assert all(stage != "unmask" for _, stage, _ in grid.received)
 
@@ -499,8 +499,10 @@ def test_masks_that_remain_are_noticed():
     ],
 )
 def test_settings_follow_from_the_number_of_clients(n_clients, shares, threshold, most):
-    settings = Settings.chosen(n_clients)
-    assert settings == (n_clients, shares, threshold, most)
+    settings = settings_of(n_clients)
+    found = [settings[name] for name in ("share_num", "threshold", "clipping_range")]
+    assert found == [shares, threshold, most]
+    assert settings["target_range"] == 2 * most
     # The next power of two would wrap around, or not fit in 32 bits.
     assert n_clients * 4 * most >= 2**32 or most == 2**29
 
