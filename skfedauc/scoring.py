@@ -321,16 +321,9 @@ def check_response_method(response_method: Any) -> None:
     methods = ("decision_function", "predict_proba", "predict_log_proba", "predict")
     if response_method is None:
         return
-    given = (response_method,) if isinstance(response_method, str) else response_method
-    if (
-        not isinstance(given, tuple | list)
-        or not given
-        or not all(isinstance(name, str) and name in methods for name in given)
-    ):
-        raise ValueError(
-            f"response_method must be one or several of {', '.join(map(repr, methods))}; got "
-            f"{_words.shortened(response_method)}."
-        )
+    is_several = isinstance(response_method, tuple | list) and len(response_method) > 0
+    for name in response_method if is_several else (response_method,):
+        _input.check_option("response_method", name, methods)
 
 
 def _check_groups(groups: Any) -> None:
