@@ -420,7 +420,7 @@ def count_in_table(
     of_engine = _bins_of_engine(frame, str(columns.score), bins)
     if of_engine is not None:
         if found["score"].is_null().any():
-            _input.check_scores(scores, n_rows=n_rows)  # an error, which counts NULL apart from NaN
+            _input.check_scores(scores, n_rows=n_rows)  # an error
         scores = _array(found, "score", np.float64).copy()
         numbers = _array(found, "bin", np.int64)
         is_binned = numbers != NOT_BINNED
