@@ -34,26 +34,8 @@ from sklearn.utils.validation import (
 from skfedauc import _input
 from skfedauc._words import all_shortened, described, listed, shortened, shortened_text
 
-__all__ = [
-    "OF_CLASSES",
-    "TWO_CLASSES",
-    "BaseScorer",
-    "GroupsConsumerMixin",
-    "ModelScores",
-    "class_scores_of",
-    "is_routing_enabled",
-    "is_scored_by_a_tool",
-    "number_of_rows",
-    "of_rows",
-    "refuse_unrouted",
-    "refuse_without_scores",
-    "response_values",
-    "rows_of",
-    "score_requests",
-    "scores_of",
-    "wants_groups",
-    "weight_name",
-]
+# Names of scikit-learn for other modules
+__all__ = ["BaseScorer", "GroupsConsumerMixin", "refuse_unrouted", "rows_of"]
 
 # Methods that return scores, in the order of scikit-learn's scorers "roc_auc" and "roc_auc_ovr".
 # The softmax of several classes is the same for decision values that differ by a constant in each
@@ -356,19 +338,14 @@ def positive_class(estimator: Any, pos_label: Any) -> tuple[Any, bool]:
     classes = _classes_of(estimator) if is_classifier(estimator) else None
     if classes is None:
         return pos_label, False
-    if len(classes) == 1:
+    known = list(classes.tolist())
+    if len(known) != 2:
         raise ValueError(
             f"group AUC needs a binary classifier; {type(estimator).__name__} was fitted on rows "
-            f"of one class, {shortened(classes.tolist()[0])}. Stratify the folds by class."
+            f"of {listed(known, most=3)}. If the rows of a fold lack a class, stratify the folds "
+            "by class. To compare one class with the others, fit and score on y == label; to "
+            "compare all, use MulticlassGroupAUC.from_estimator, or multi_class= of scorers."
         )
-    if len(classes) != 2:
-        raise ValueError(
-            f"group AUC needs a binary classifier; {type(estimator).__name__} has "
-            f"{len(classes)} classes. To compare one class with the others, fit and score on "
-            "y == label; to compare all classes, use "
-            "MulticlassGroupAUC.from_estimator, or multi_class= of scorers."
-        )
-    known = list(classes.tolist())
     if pos_label is None:
         return known[1], False
     place = _input.position_of(pos_label, known)

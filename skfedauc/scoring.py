@@ -381,17 +381,12 @@ class _StatisticOfLabels:
     def __call__(
         self, y_true: Any, y_score: Any, *, groups: Any = None, sample_weight: Any = None
     ) -> float:
-        if np.unique(y_score).size > 2:
-            raise TypeError(
-                "group AUC scorers need the groups of the rows, but this tool calls the metric of "
-                "the scorer without X (as skore does). Instead of the scorer, pass a function "
-                "that calls the scorer, such as lambda model, X, y: scorer(model, X, y)."
-            )
         raise TypeError(
-            "group AUC scorers need scores, but this tool passes labels that are predicted at a "
-            "threshold (as TunedThresholdClassifierCV does). Select "
-            "the model with this scorer in a search first; then tune its threshold with a "
-            "metric of labels, such as scoring='balanced_accuracy'."
+            "group AUC scorers need scores and the groups of the rows, but this tool calls the "
+            "metric of the scorer without X and groups. If the tool tunes a threshold (as "
+            "TunedThresholdClassifierCV does), select the model with this scorer first, then tune "
+            "its threshold with a metric of labels, such as scoring='balanced_accuracy'. Otherwise "
+            "pass a function that calls the scorer, lambda model, X, y: scorer(model, X, y)."
         )
 
 
