@@ -304,14 +304,11 @@ def refuse_ties(numbers: Sequence[Any], scores: NDArray[np.float64], name: str) 
     """Refuse different numbers, such as decimals, that are equal as float64."""
     if set(map(type, numbers)) <= _FLOATS:
         return
-    exact = {
-        Fraction(*number.as_integer_ratio()) if isinstance(number, np.longdouble) else number
-        for number in numbers
-    }
-    n_tied = len(exact) - np.unique(scores).size
+    n_exact = len(set(numbers))
+    n_tied = n_exact - np.unique(scores).size
     if n_tied > 0:
         raise ValueError(
-            f"{name} has {len(exact)} different numbers, of which {n_tied} are equal to another "
+            f"{name} has {n_exact} different numbers, of which {n_tied} are equal to another "
             f"one as float64 and would tie; round them in the same way at all sites. {_RANKS}"
         )
 

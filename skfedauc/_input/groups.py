@@ -32,6 +32,7 @@ from skfedauc._input.labels import (
     KINDS,
     MISSING,
     NO_FLOATS,
+    TOO_FINE,
     Labels,
     as_label,
     check_text,
@@ -40,7 +41,6 @@ from skfedauc._input.labels import (
     is_whole,
     kind_of,
     label_array,
-    microseconds,
     not_a_label,
     order_of,
     some_labels,
@@ -70,7 +70,10 @@ def encode_array(column: NDArray[Any], name: str) -> Encoded:
     if column.dtype.kind == "f":
         return number_integers(_whole_numbers(column, name))
     if column.dtype.kind == "M":
-        codes, values = number_integers(microseconds(column, name).view(np.int64))
+        dates = column.astype("datetime64[us]")  # as fine as Python's dates
+        if not np.array_equal(dates, column):
+            raise ValueError(f"{name} holds {TOO_FINE}")
+        codes, values = number_integers(dates.view(np.int64))
         return codes, values.view("datetime64[us]")
     if column.dtype.kind == "U":
         numbers = text_as_integers(column)

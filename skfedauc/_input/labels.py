@@ -304,14 +304,6 @@ def checked_labels(labels: Labels, name: str) -> Labels:
     return object_array(plain)
 
 
-def microseconds(dates: NDArray[Any], name: str) -> NDArray[np.datetime64]:
-    """Return dates in microseconds, as fine as Python's dates, and refuse finer dates."""
-    converted = dates.astype("datetime64[us]")
-    if not np.array_equal(converted, dates):
-        raise ValueError(f"{name} holds {TOO_FINE}")
-    return converted
-
-
 def some_labels(labels: Labels, chosen: NDArray[Any]) -> Labels:
     """Return the chosen labels in their simplest dtype."""
     some = labels[chosen]
