@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import sklearn
 from numpy.typing import NDArray
-from sklearn.base import is_classifier, is_regressor
+from sklearn.base import is_classifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.metrics._scorer import _BaseScorer as BaseScorer
 from sklearn.model_selection._search import BaseSearchCV
@@ -34,26 +34,8 @@ from sklearn.utils.validation import (
 from skfedauc import _input
 from skfedauc._words import all_shortened, described, listed, shortened, shortened_text
 
-__all__ = [
-    "OF_CLASSES",
-    "TWO_CLASSES",
-    "BaseScorer",
-    "GroupsConsumerMixin",
-    "ModelScores",
-    "class_scores_of",
-    "is_routing_enabled",
-    "is_scored_by_a_tool",
-    "number_of_rows",
-    "of_rows",
-    "refuse_unrouted",
-    "refuse_without_scores",
-    "response_values",
-    "rows_of",
-    "score_requests",
-    "scores_of",
-    "wants_groups",
-    "weight_name",
-]
+# Names of scikit-learn for other modules
+__all__ = ["BaseScorer", "GroupsConsumerMixin", "refuse_unrouted", "rows_of"]
 
 # Methods that return scores, in the order of scikit-learn's scorers "roc_auc" and "roc_auc_ovr".
 # The softmax of several classes is the same for decision values that differ by a constant in each
@@ -150,12 +132,7 @@ def _instead(estimator: Any, response_method: Any) -> str:
     asked = (response_method,) if isinstance(response_method, str) else response_method
     if "predict" in asked or not hasattr(estimator, "predict"):
         return ""
-    if is_regressor(estimator):
-        return " To rank rows by the predictions of a regressor, pass response_method='predict'."
-    return (
-        " To score the predicted labels of an estimator without scores, pass "
-        "response_method='predict'."
-    )
+    return " To rank rows by its predictions, pass response_method='predict'."
 
 
 def refuse_without_scores(estimator: Any, response_method: Any = None) -> None:
@@ -236,11 +213,7 @@ def scores_of(
         _check_labels(_labels_of(y, X), positive, estimator, is_default=pos_label is None)
     asked = TWO_CLASSES if response_method is None else response_method
     method = response_method_name(estimator, asked)
-    if method_caller is None:
-        values = response_values(estimator, X, method)
-    else:
-        values = _shared_scores(method_caller, estimator, X, method)
-    scores = _input.column_of(values, name)
+    scores = _input.column_of(_shared_scores(method_caller, estimator, X, method), name)
     # Negative scores keep the order of the scores exactly, unlike one minus the scores.
     return ModelScores(-scores if is_other else scores, positive, is_other, method)
 
@@ -294,8 +267,6 @@ def class_scores_of(
         )
     method = response_method_name(estimator, asked, instead)
     _refuse_pairwise_scores(estimator, method)
-    if method_caller is None:
-        return classes, response_values(estimator, X, method)
     return classes, _shared_scores(method_caller, estimator, X, method)
 
 
@@ -320,11 +291,13 @@ def _decisions_as_numbers(values: Any, estimator: Any, name: str) -> Any:
 
 
 def _shared_scores(method_caller: Any, estimator: Any, X: Any, name: str) -> Any:
-    """Return scores for the class ``classes_[1]``, shared by all scorers in the call.
+    """Return scores for the class ``classes_[1]``, shared by all scorers in the call, if any.
 
     Scikit-learn caches predictions by method only. A scorer with another `pos_label` may have
     cached the other class's scores; comparing a few rows detects this.
     """
+    if method_caller is None:
+        return response_values(estimator, X, name)
     cache = next(iter(getattr(method_caller, "args", ())), None)
     if not isinstance(cache, dict):
         scores = method_caller(estimator, name, X, pos_label=None)
@@ -356,19 +329,14 @@ def positive_class(estimator: Any, pos_label: Any) -> tuple[Any, bool]:
     classes = _classes_of(estimator) if is_classifier(estimator) else None
     if classes is None:
         return pos_label, False
-    if len(classes) == 1:
+    known = list(classes.tolist())
+    if len(known) != 2:
         raise ValueError(
             f"group AUC needs a binary classifier; {type(estimator).__name__} was fitted on rows "
-            f"of one class, {shortened(classes.tolist()[0])}. Stratify the folds by class."
+            f"of {listed(known, most=3)}. If the rows of a fold lack a class, stratify the folds "
+            "by class. To compare one class with the others, fit and score on y == label; to "
+            "compare all, use MulticlassGroupAUC.from_estimator, or multi_class= of scorers."
         )
-    if len(classes) != 2:
-        raise ValueError(
-            f"group AUC needs a binary classifier; {type(estimator).__name__} has "
-            f"{len(classes)} classes. To compare one class with the others, fit and score on "
-            "y == label; to compare all classes, use "
-            "MulticlassGroupAUC.from_estimator, or multi_class= of scorers."
-        )
-    known = list(classes.tolist())
     if pos_label is None:
         return known[1], False
     place = _input.position_of(pos_label, known)

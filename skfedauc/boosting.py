@@ -38,11 +38,10 @@ _N_MACHINES = ("num_machines", "num_machine")
 
 
 class _EvaluationSet(NamedTuple):
-    """Labels and groups of the rows in one evaluation set, and the sorted group labels."""
+    """Labels and groups of the rows in one evaluation set."""
 
     positive: NDArray[np.bool_]
-    codes: NDArray[np.intp]  # -1 for omitted rows without a group label
-    labels: NDArray[Any]
+    groups: _input.EncodedGroups
 
 
 class _GroupMetric:
@@ -73,15 +72,15 @@ class _GroupMetric:
             _input.check_row_order({"y": y, "groups": labels})
             codes, known = _input.encode_groups(labels, missing=self._missing)
             # Copy arrays of the user, who may change the values later.
-            one = _EvaluationSet(
-                _positives(y, f"y of groups[{position}]").copy(), codes.copy(), known.copy()
-            )
-            _input.check_length("groups", one.codes.size, "y", one.positive.size)
+            positive = _positives(y, f"y of groups[{position}]").copy()
+            one = _EvaluationSet(positive, _input.EncodedGroups(codes.copy(), known.copy()))
+            _input.check_length("groups", codes.size, "y", positive.size)
             for before, other in enumerate(sets):
-                if np.array_equal(one.positive, other.positive) and not _same_groups(one, other):
+                is_same = _are_same(one.groups, other.groups)
+                if np.array_equal(positive, other.positive) and not is_same:
                     raise ValueError(
                         f"groups[{before}] and groups[{position}] have the same labels y in every "
-                        f"row, {_words.counted(one.positive.size, 'row')}, and different groups, "
+                        f"row, {_words.counted(positive.size, 'row')}, and different groups, "
                         "so the metric cannot distinguish these evaluation sets. Put the rows of "
                         "one of them in another order, or train on a "
                         f"{self._dataset} and pass a function of it."
@@ -91,33 +90,15 @@ class _GroupMetric:
 
     def _counts(self, y: Any, scores: Any, weights: Any, dataset: Any) -> ScoreCounts:
         """Count the rows in an evaluation set; `dataset` is None if the library passes arrays."""
-        scores = np.asarray(scores)
-        if scores.ndim > 1:
-            raise ValueError(
-                "the metric needs one score per row, as binary objectives give; got predictions "
-                f"of shape {scores.shape}."
-            )
         positive = _positives(y, "the labels of the evaluation set")
-        _input.check_length("y_score", scores.size, "the evaluation set", positive.size)
-        if weights is not None:
-            weights = _input.column_of(weights, "sample_weight")
-            _input.check_length("sample_weight", weights.size, "the evaluation set", positive.size)
-        groups, found = None, None
-        kept: Any = slice(None)
+        groups = None
         if self._function is not None:
             groups = self._groups_of(dataset, positive.size)
         elif self._sets:
-            found = self._found(positive)
-            kept = slice(None) if found.codes.min(initial=0) >= 0 else found.codes >= 0
-            groups = found.codes[kept]
-        weights = None if weights is None else weights[kept]
+            groups = self._found(positive).groups
         rows = _input.check_rows(
-            *(positive[kept], scores[kept], groups, weights),
-            missing=self._missing,
-            warn_labels=False,
+            positive, scores, groups, weights, missing=self._missing, warn_labels=False
         )
-        if found is not None and rows.labels is not None:  # The constructor encoded the labels.
-            rows = rows._replace(labels=_input.some_labels(found.labels, rows.labels))
         return counts_of_rows(rows)
 
     def _groups_of(self, dataset: Any, n_rows: int) -> Any:
@@ -434,7 +415,7 @@ def _positives(y: Any, name: str) -> NDArray[np.bool_]:
     )
 
 
-def _same_groups(one: _EvaluationSet, other: _EvaluationSet) -> bool:
+def _are_same(one: _input.EncodedGroups, other: _input.EncodedGroups) -> bool:
     return (
         _input.kind_of(one.labels) == _input.kind_of(other.labels)
         and np.array_equal(one.labels, other.labels)

@@ -321,16 +321,9 @@ def check_response_method(response_method: Any) -> None:
     methods = ("decision_function", "predict_proba", "predict_log_proba", "predict")
     if response_method is None:
         return
-    given = (response_method,) if isinstance(response_method, str) else response_method
-    if (
-        not isinstance(given, tuple | list)
-        or not given
-        or not all(isinstance(name, str) and name in methods for name in given)
-    ):
-        raise ValueError(
-            f"response_method must be one or several of {', '.join(map(repr, methods))}; got "
-            f"{_words.shortened(response_method)}."
-        )
+    is_several = isinstance(response_method, tuple | list) and len(response_method) > 0
+    for name in response_method if is_several else (response_method,):
+        _input.check_option("response_method", name, methods)
 
 
 def _check_groups(groups: Any) -> None:
@@ -388,17 +381,12 @@ class _StatisticOfLabels:
     def __call__(
         self, y_true: Any, y_score: Any, *, groups: Any = None, sample_weight: Any = None
     ) -> float:
-        if np.unique(y_score).size > 2:
-            raise TypeError(
-                "group AUC scorers need the groups of the rows, but this tool calls the metric of "
-                "the scorer without X (as skore does). Instead of the scorer, pass a function "
-                "that calls the scorer, such as lambda model, X, y: scorer(model, X, y)."
-            )
         raise TypeError(
-            "group AUC scorers need scores, but this tool passes labels that are predicted at a "
-            "threshold (as TunedThresholdClassifierCV does). Select "
-            "the model with this scorer in a search first; then tune its threshold with a "
-            "metric of labels, such as scoring='balanced_accuracy'."
+            "group AUC scorers need scores and the groups of the rows, but this tool calls the "
+            "metric of the scorer without X and groups. If the tool tunes a threshold (as "
+            "TunedThresholdClassifierCV does), select the model with this scorer first, then tune "
+            "its threshold with a metric of labels, such as scoring='balanced_accuracy'. Otherwise "
+            "pass a function that calls the scorer, lambda model, X, y: scorer(model, X, y)."
         )
 
 

@@ -170,7 +170,7 @@ def test_a_function_needs_the_dataset(make):
 
 
 def test_predictions_of_several_classes_are_refused(make):
-    with pytest.raises(ValueError, match=r"one score per row.*\(300, 4\)"):
+    with pytest.raises(ValueError, match=r"one-dimensional.*\(300, 4\)"):
         make("macro", groups=[VALID[1:]])(VALID[1], VALID[0])
 
 

@@ -388,9 +388,9 @@ class Decides(ClassifierMixin, BaseEstimator):
         (
             LinearRegression(),
             r"LinearRegression\(\) has no decision_function and no predict_proba\. To rank rows by "
-            r"the predictions of a regressor, pass response_method='predict'",
+            r"its predictions, pass response_method='predict'",
         ),
-        (Decides(), r"Decides\(\) has no .* without scores, pass response_method='predict'"),
+        (Decides(), r"Decides\(\) has no .* its predictions, pass response_method='predict'"),
         (GridSearchCV(Decides(), {}), r"GridSearchCV\(estimator=Decides\(\), .* has no "),
         (StandardScaler(), r"StandardScaler\(\) has no decision_function and no predict_proba\.$"),
         ("logistic", r"must be an estimator, .* got 'logistic'"),

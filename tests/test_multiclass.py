@@ -267,7 +267,7 @@ def test_wrong_counts():
     ):
         with pytest.raises(ValueError, match=r"MulticlassGroupAUC, and multi_class= of functions"):
             function(y, score, groups=[0, 0, 0])
-    with pytest.raises(ValueError, match=r"classes\[i\] and scores\['a'\]\[:, i\]\.$"):
+    with pytest.raises(ValueError, match=r"classes\[i\] and scores\['a'\]\[:, i\]\."):
         compare_models(y, {"a": score, "b": score}, groups=[0, 0, 0])
     with pytest.raises(TypeError, match="or MulticlassGroupAUC for a MulticlassCounts"):
         GroupAUC(Rows().report().counts)

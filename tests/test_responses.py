@@ -327,7 +327,7 @@ def test_models_without_classes_or_with_other_classes_are_named(rows):
     with pytest.raises(ValueError, match="missing labels of"):
         GroupAUC.from_estimator(texts, X, np.full(len(X), np.nan), groups="site")
     one = on_features(DecisionTreeClassifier()).fit(X, np.ones(len(X)))
-    with pytest.raises(ValueError, match=r"rows of one class, 1\.0\. Stratify the folds by class"):
+    with pytest.raises(ValueError, match=r"rows of 1\.0\. .* stratify the folds by class"):
         make_group_auc_scorer("pooled", groups="site")(one, X, y)
     with pytest.raises(ValueError, match="lack some: stratify the folds by class"):
         make_group_auc_scorer("pooled", groups="site", multi_class="ovr")(texts, X, y)

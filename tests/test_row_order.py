@@ -144,7 +144,7 @@ def test_frames_of_groups_and_repeated_labels():
     frame = pd.DataFrame({"site": SITE, "half": np.arange(N) % 2}, index=np.arange(N) // 2)
     y = pd.Series(LABEL, index=frame.index)
     assert len(ScoreCounts.from_predictions(y, SCORE, groups=frame)) == 6
-    with pytest.raises(ValueError, match="labels repeat, so sort both in the same way"):
+    with pytest.raises(ValueError, match="in different orders"):
         ScoreCounts.from_predictions(y, SCORE, groups=frame.iloc[::-1])
     levels = frame.set_index("site", append=True)
     y = pd.Series(LABEL, index=levels.index)

@@ -82,13 +82,11 @@ def check_number(
 
 def check_share(value: Any, name: str) -> float:
     """Return a float between 0 and 1, exclusive, or raise a ValueError."""
-    if not is_number(value) or not 0 < value < 1:
-        is_percent = is_number(value) and 1 < value < 100
-        hint = f" Pass {value / 100:g} for {value:g} %." if is_percent else ""
-        if is_number(value) and value in (0, 1):
-            hint = " The ends 0 and 1 are excluded."
-        raise ValueError(f"{name} must be a number between 0 and 1; got {shortened(value)}.{hint}")
-    return float(value)
+    if is_number(value) and 0 < value < 1:
+        return float(value)
+    is_percent = is_number(value) and 1 < value < 100
+    hint = f"Pass {value / 100:g} for {value:g} %." if is_percent else "The ends are excluded."
+    raise ValueError(f"{name} must be a number between 0 and 1; got {shortened(value)}. {hint}")
 
 
 def check_whole_number(value: Any, name: str, at_least: int = 1, at_most: int = _LARGEST) -> int:
@@ -192,18 +190,14 @@ def column_of(values: Any, name: str) -> NDArray[Any]:
     # The conversion of pyarrow's dictionaries to numpy replaces missing values.
     if hasattr(values, "dictionary_encode") and hasattr(values.type, "index_type"):
         values = values.cast(values.type.value_type)
-    if isinstance(values, np.ndarray):
-        array = values
-    elif isinstance(values, str | bytes) or not hasattr(values, "__len__"):
+    is_unordered = isinstance(values, Mapping | set | frozenset)
+    if isinstance(values, str | bytes) or is_unordered or not hasattr(values, "__len__"):
         raise TypeError(
-            f"{name} must be a one-dimensional array with one value per row; got "
+            f"{name} must be a one-dimensional array or a column, with one value per row; got "
             f"{described(values)}."
         )
-    elif isinstance(values, Mapping | set | frozenset):
-        raise TypeError(
-            f"{name} must be a one-dimensional array with one value per row; got a "
-            f"{type(values).__name__}, whose order does not correspond to rows."
-        )
+    if isinstance(values, np.ndarray):
+        array = values
     else:
         try:
             array = np.asarray(values)
@@ -225,9 +219,10 @@ def column_of(values: Any, name: str) -> NDArray[Any]:
         if name.startswith(("y_score", "scores[")) and array.ndim == 2:
             hint = f" Pass the column of the positive class, {name}[:, 1]."
             if array.shape[1] != 2:
-                hint = f" For class i and the rest pass y_true == classes[i] and {name}[:, i]."
-            if array.shape[1] != 2 and name == "y_score":
-                hint += " MulticlassGroupAUC, and multi_class= of functions, compare all classes."
+                hint = (
+                    f" For class i and the rest pass y_true == classes[i] and {name}[:, i]. "
+                    "MulticlassGroupAUC, and multi_class= of functions, compare all classes."
+                )
         raise ValueError(
             f"{name} must be one-dimensional; got an array of shape {array.shape}.{hint}"
         )
@@ -237,13 +232,13 @@ def column_of(values: Any, name: str) -> NDArray[Any]:
 def not_single_values(column: NDArray[Any], name: str) -> TypeError:
     """Return the error for a column with lists or other objects that are no labels."""
     odd = next((value for value in column if not isinstance(value, Hashable)), column[0])
-    return nested(described(odd), name)
+    return nested(kind_in_words(odd), name)
 
 
 def nested(what: str, name: str) -> TypeError:
     return TypeError(
-        f"{name} must hold one label per row; got {what}: pass a column of single values, such as "
-        "one column for each field."
+        f"{name} must hold one label per row; got {what}: pass a column of single values, or a "
+        "DataFrame with one column for each field."
     )
 
 
@@ -285,14 +280,14 @@ def check_scores(
     """
     array = column_of(values, name)
     scores = _as_floats(array, name, keep_single=keep_single)
-    _refuse_infinite(scores, name, n_rows, values)
+    _refuse_infinite(scores, name, n_rows)
     is_list = isinstance(values, list | tuple) and array.dtype == np.float64
     if is_list and bool((np.abs(scores) >= 1 << 53).any()):
         # numpy converts lists with floats or large integers to floats.
         array = object_array(v[0] if isinstance(v, list | tuple) else v for v in values)
     if array.dtype.kind == "O":
         refuse_ties(array.tolist(), scores, name)
-    _refuse_rounded(array, scores, name, n_rows)
+    _refuse_rounded(array, scores, name)
     return scores
 
 
@@ -309,24 +304,16 @@ def refuse_ties(numbers: Sequence[Any], scores: NDArray[np.float64], name: str) 
     """Refuse different numbers, such as decimals, that are equal as float64."""
     if set(map(type, numbers)) <= _FLOATS:
         return
-    exact = {
-        Fraction(*number.as_integer_ratio()) if isinstance(number, np.longdouble) else number
-        for number in numbers
-    }
-    n_tied = len(exact) - np.unique(scores).size
+    n_exact = len(set(numbers))
+    n_tied = n_exact - np.unique(scores).size
     if n_tied > 0:
         raise ValueError(
-            f"{name} has {len(exact)} different numbers, of which {n_tied} are equal to another "
+            f"{name} has {n_exact} different numbers, of which {n_tied} are equal to another "
             f"one as float64 and would tie; round them in the same way at all sites. {_RANKS}"
         )
 
 
-def _refuse_rounded(
-    array: NDArray[Any],
-    scores: NDArray[np.float64],
-    name: str,
-    n_rows: NDArray[np.int64] | None,
-) -> None:
+def _refuse_rounded(array: NDArray[Any], scores: NDArray[np.float64], name: str) -> None:
     """Refuse numbers that float64 would round, and that may tie with numbers of another call.
 
     Numbers that are equal to their float, or are the shortest decimal that rounds to it, do not.
@@ -344,8 +331,7 @@ def _refuse_rounded(
             is_rounded[place] = _is_rounded(array[place], float(scores[place]))
     if is_rounded.any():
         raise ValueError(
-            f"{name} has {number_of_rows(is_rounded, n_rows)} of "
-            f"{total_of_rows(array.size, n_rows)} numbers, such as "
+            f"{name} has {is_rounded.sum()} of {array.size} numbers, such as "
             f"{described(array[int(is_rounded.argmax())])}, that would be rounded to float64 and "
             "might tie with others; subtract one constant that all batches and sites share, or "
             f"round all in the same way. {_RANKS}"
@@ -361,47 +347,32 @@ def _is_rounded(number: Any, score: float) -> bool:
 
 
 def _refuse_infinite(
-    scores: NDArray[np.float64],
-    name: str,
-    n_rows: NDArray[np.int64] | None = None,
-    values: Any = None,
-) -> NDArray[np.float64]:
-    """Refuse NaN and infinite numbers, and tell the NULL of the column `values` from its NaN."""
+    scores: NDArray[np.float64], name: str, n_rows: NDArray[np.int64] | None = None
+) -> None:
+    """Refuse infinite numbers and NaN, to which the conversion to numpy turns NULL."""
     # A finite sum implies finite scores. The sum of finite scores may overflow.
     with np.errstate(over="ignore", invalid="ignore"):
         looks_finite = bool(np.isfinite(scores.sum()))
     if not looks_finite and not np.isfinite(scores).all():
-        is_nan, told = np.isnan(scores), ""
-        # Columns of pyarrow, polars and databases have NULL, which numpy converts to NaN.
-        if hasattr(values, "is_null"):
-            is_null = np.asarray(values.is_null(), np.bool_)
-            is_nan = is_nan & ~is_null
-            told = f"{number_of_rows(is_null, n_rows)} NULL, " if is_null.any() else ""
-        n_nan = number_of_rows(is_nan, n_rows)
+        n_nan = number_of_rows(np.isnan(scores), n_rows)
         n_infinite = number_of_rows(np.isinf(scores), n_rows)
         raise ValueError(
-            f"{name} must be finite; got {told}{n_nan} NaN and {n_infinite} infinite values of "
+            f"{name} must be finite; got {n_nan} NaN and {n_infinite} infinite values of "
             f"{total_of_rows(scores.size, n_rows)}. Drop or impute these rows first."
         )
-    return scores
 
 
-def _refuse_negative(
-    values: NDArray[Any], name: str, n_rows: NDArray[np.int64] | None = None
-) -> None:
+def _refuse_negative(values: NDArray[Any], name: str) -> None:
     if values.size and values.min() < 0:
-        n_negative = number_of_rows(values < 0, n_rows)
+        n_negative = int((values < 0).sum())
         raise ValueError(f"{name} must be 0 or more; got {n_negative} negative values.")
 
 
-def check_weights(
-    values: Any, name: str = "sample_weight", n_rows: NDArray[np.int64] | None = None
-) -> NDArray[np.float64]:
+def check_weights(values: Any, name: str = "sample_weight") -> NDArray[np.float64]:
     """Return weights as finite float64, 0 or more, and refuse extreme scales and ratios."""
-    weights = _refuse_infinite(check_floats(values, name), name, n_rows, values)
+    weights = check_sums(values, name)
     if weights.size == 0 or (weights.min() >= 1e-50 and weights.max() <= 1e50):
         return weights
-    _refuse_negative(weights, name, n_rows)
     largest, smallest = float(weights.max()), float(weights.min(where=weights > 0, initial=np.inf))
     if largest > 1e100 or smallest < 1e-100 or largest > 1e100 * smallest:
         raise ValueError(
@@ -414,21 +385,18 @@ def check_weights(
 
 def check_sums(values: Any, name: str) -> NDArray[np.float64]:
     """Return summed weights or squared weights as finite float64, 0 or more."""
-    sums = _refuse_infinite(check_floats(values, name), name)
+    sums = _as_floats(column_of(values, name), name)
+    _refuse_infinite(sums, name)
     _refuse_negative(sums, name)
     return sums
-
-
-def check_floats(values: Any, name: str) -> NDArray[np.float64]:
-    """Return numbers as float64, with NaN and infinite numbers as they are."""
-    return _as_floats(column_of(values, name), name)
 
 
 def check_counts(values: Any, name: str) -> NDArray[np.int64]:
     """Return counts as whole numbers from 0 to 2**40."""
     counts = column_of(values, name)
     if counts.dtype.kind not in "iub":
-        counts = _refuse_infinite(_as_floats(counts, name), name)
+        counts = _as_floats(counts, name)
+        _refuse_infinite(counts, name)
     _refuse_negative(counts, name)
     if counts.size and counts.max() > _MOST_ROWS:
         raise ValueError(
@@ -483,7 +451,4 @@ def count_missing(values: NDArray[Any], n_rows: NDArray[np.int64] | None = None)
 
 def object_array(items: Iterable[Any]) -> NDArray[Any]:
     """Return a one-dimensional object array, in which tuples are single objects."""
-    listed = list(items)
-    array = np.empty(len(listed), object)
-    array[:] = listed
-    return array
+    return np.fromiter(items, object)

@@ -32,29 +32,30 @@ from skfedauc._input.labels import (
     KINDS,
     MISSING,
     NO_FLOATS,
+    TOO_FINE,
     Labels,
     as_label,
     check_text,
     checked_labels,
-    code_points,
-    digits_as_integers,
     is_missing,
     is_whole,
     kind_of,
     label_array,
-    microseconds,
     not_a_label,
     order_of,
     some_labels,
+    text_as_integers,
     unite_kinds,
 )
 from skfedauc._words import all_shortened, described
 
 # Least number of rows for which integers of a wide range get numbers by a hash table of pandas
 HASHED_ROWS = 1 << 16
+# Each row's group number, -1 for rows without a label, and the sorted labels
+Encoded: TypeAlias = tuple[NDArray[np.intp], Labels]
 
 
-def encode_array(column: NDArray[Any], name: str) -> tuple[NDArray[np.intp], Labels]:
+def encode_array(column: NDArray[Any], name: str) -> Encoded:
     if column.dtype.kind in "OT":
         return in_order(*_object_codes(column.astype(object, copy=False), name), name)
     if column.dtype.kind == "b":
@@ -69,10 +70,13 @@ def encode_array(column: NDArray[Any], name: str) -> tuple[NDArray[np.intp], Lab
     if column.dtype.kind == "f":
         return number_integers(_whole_numbers(column, name))
     if column.dtype.kind == "M":
-        codes, values = number_integers(microseconds(column, name).view(np.int64))
+        dates = column.astype("datetime64[us]")  # as fine as Python's dates
+        if not np.array_equal(dates, column):
+            raise ValueError(f"{name} holds {TOO_FINE}")
+        codes, values = number_integers(dates.view(np.int64))
         return codes, values.view("datetime64[us]")
     if column.dtype.kind == "U":
-        numbers = digits_as_integers(code_points(column))
+        numbers = text_as_integers(column)
         if numbers is None:
             return encode_array(column.astype(object), name)
         codes, _ = number_integers(numbers)
@@ -183,9 +187,7 @@ def example_rows(codes: NDArray[np.intp]) -> NDArray[np.intp]:
     return example
 
 
-def in_order(
-    codes: NDArray[np.integer], labels: Labels, name: str
-) -> tuple[NDArray[np.intp], Labels]:
+def in_order(codes: NDArray[np.integer], labels: Labels, name: str) -> Encoded:
     """Return numbers and sorted labels from codes for unsorted labels."""
     labels = checked_labels(labels, name)
     if labels.dtype.kind != "O":  # Conversion to one dtype may equate objects.
@@ -199,16 +201,14 @@ def in_order(
     return np.append(numbers, -1)[codes], labels
 
 
-def of_all_rows(
-    has_label: NDArray[np.bool_], codes: NDArray[np.intp], labels: Labels
-) -> tuple[NDArray[np.intp], Labels]:
+def of_all_rows(has_label: NDArray[np.bool_], codes: NDArray[np.intp], labels: Labels) -> Encoded:
     """Extend the labeled rows' numbers to all rows, with -1 for rows without a label."""
     of_rows = np.full(has_label.size, -1, np.intp)
     of_rows[has_label] = codes
     return of_rows, labels
 
 
-def drop_unused(codes: NDArray[np.intp], labels: Labels) -> tuple[NDArray[np.intp], Labels]:
+def drop_unused(codes: NDArray[np.intp], labels: Labels) -> Encoded:
     """Renumber the groups that have rows, and drop the other groups' labels."""
     used = np.bincount(codes, minlength=labels.size) > 0
     if used.all():
@@ -216,7 +216,7 @@ def drop_unused(codes: NDArray[np.intp], labels: Labels) -> tuple[NDArray[np.int
     return (np.cumsum(used) - 1)[codes], some_labels(labels, used)
 
 
-def encode_column(column: Any, name: str) -> tuple[NDArray[np.intp], Labels]:
+def encode_column(column: Any, name: str) -> Encoded:
     """Return a column's numbers and sorted labels, with the number -1 for missing labels."""
     if isinstance(column, np.ndarray):
         return encode_array(column, name)
@@ -300,7 +300,7 @@ def encode_groups(
     name: str = "groups",
     missing: Missing | None = None,
     n_rows: NDArray[np.int64] | None = None,
-) -> tuple[NDArray[np.intp], Labels]:
+) -> Encoded:
     """Return each row's group number, and the sorted group labels.
 
     Combinations of several columns are groups. Rows without a label in a column raise a ValueError,
@@ -335,7 +335,7 @@ def _categories_of(column: Any) -> tuple[Any, ...]:
     return ()
 
 
-def encode_columns(columns: Mapping[str, Any]) -> tuple[NDArray[np.intp], Labels]:
+def encode_columns(columns: Mapping[str, Any]) -> Encoded:
     """Return each row's group number, and the labels, from several named columns."""
     several = []
     for name, column in columns.items():
@@ -365,21 +365,7 @@ def _group_columns(groups: Any, name: str) -> list[Any]:
                     f"{sorted(widths)} labels."
                 )
             return [label_array(column) for column in zip(*groups, strict=True)]
-        columns = sorted(kind.__name__ for kind in set(map(type, groups)) if _is_column(kind))
-        if columns:
-            raise TypeError(
-                f"{name} is a {type(groups).__name__} of {len(groups)} columns ("
-                f"{', '.join(columns)}): pass one column as it is, several as a DataFrame, such as "
-                "pandas.DataFrame({'site': site, 'sex': sex}), or as an array, "
-                "numpy.column_stack([site, sex])."
-            )
         return [label_array(groups)]
-    if isinstance(groups, str | bytes | Mapping | set) or not hasattr(groups, "__len__"):
-        mend = " Pass pandas.DataFrame(groups)." if isinstance(groups, Mapping) else ""
-        raise TypeError(
-            f"{name} must hold one label per row, as an array, a column or a DataFrame of "
-            f"columns; got {described(groups)}.{mend}"
-        )
     import narwhals.stable.v2 as nw
 
     if nw.dependencies.is_into_series(groups):
@@ -402,43 +388,29 @@ def _group_columns(groups: Any, name: str) -> list[Any]:
     return [column_of(groups, name)]
 
 
-def _is_column(kind: type) -> bool:
-    """Return whether objects with this class are label columns rather than single labels."""
-    has_rows = hasattr(kind, "__len__") and not issubclass(kind, str | bytes)
-    return has_rows and (hasattr(kind, "dtype") or hasattr(kind, "type"))
-
-
 def _encode_all(
     columns: list[Any], name: str, missing: Missing | None, n_rows: NDArray[np.int64] | None = None
-) -> tuple[NDArray[np.intp], Labels]:
+) -> Encoded:
     encoded = [encode_column(column, name) for column in columns]
-    has_gaps = [codes.size > 0 and int(codes.min()) < 0 for codes, _ in encoded]
-    if any(has_gaps) and missing == "group":
-        encoded = [
-            _with_missing_group(codes, labels, name) if gaps else (codes, labels)
-            for (codes, labels), gaps in zip(encoded, has_gaps, strict=True)
-        ]
-    elif any(has_gaps):
-        has_label = np.all([codes >= 0 for codes, _ in encoded], axis=0)
-        if missing != "drop":
-            mend = "drop these rows, or give them a label of their own such as 'missing'"
-            if missing == "raise":
-                mend = "pass missing='drop', or missing='group' for a label of their own, "
-                mend += repr(MISSING)
-            raise ValueError(
-                f"{name} has {number_of_rows(~has_label, n_rows)} missing labels of "
-                f"{total_of_rows(has_label.size, n_rows)}; {mend}."
-            )
-        codes = np.full(has_label.size, -1, np.intp)
-        kept = [drop_unused(numbers[has_label], labels) for numbers, labels in encoded]
-        codes[has_label], labels = _combined(kept)
-        return codes, labels
-    return _combined(encoded)
+    if missing == "group":
+        encoded = [_with_missing_group(codes, labels, name) for codes, labels in encoded]
+    if all(codes.min(initial=0) >= 0 for codes, _ in encoded):
+        return _combined(encoded)
+    has_label = np.all([codes >= 0 for codes, _ in encoded], axis=0)
+    if missing != "drop":
+        mend = "drop these rows, or give them a label of their own such as 'missing'"
+        if missing == "raise":
+            mend = "pass missing='drop', or missing='group' for a label of their own, "
+            mend += repr(MISSING)
+        raise ValueError(
+            f"{name} has {number_of_rows(~has_label, n_rows)} missing labels of "
+            f"{total_of_rows(has_label.size, n_rows)}; {mend}."
+        )
+    kept = [drop_unused(numbers[has_label], labels) for numbers, labels in encoded]
+    return of_all_rows(has_label, *_combined(kept))
 
 
-def _combined(
-    encoded: list[tuple[NDArray[np.intp], Labels]],
-) -> tuple[NDArray[np.intp], Labels]:
+def _combined(encoded: list[Encoded]) -> Encoded:
     """Return numbers and labels for combinations of encoded columns."""
     if len(encoded) == 1:
         return encoded[0]
@@ -458,10 +430,10 @@ def _combined(
     return codes, object_array(zip(*parts, strict=True))
 
 
-def _with_missing_group(
-    codes: NDArray[np.intp], labels: Labels, name: str
-) -> tuple[NDArray[np.intp], Labels]:
-    """Give the rows without a label the last group, with the label `MISSING`."""
+def _with_missing_group(codes: NDArray[np.intp], labels: Labels, name: str) -> Encoded:
+    """Give the rows without a label, if any, the last group, with the label `MISSING`."""
+    if codes.min(initial=0) >= 0:
+        return codes, labels
     if labels.size and is_missing(labels[-1]):
         raise ValueError(
             f"{name} has rows without a label, and a group called {MISSING!r} already; rename "
@@ -543,14 +515,8 @@ def unite_labels(tables: list[Labels]) -> tuple[list[NDArray[np.intp]], Labels]:
     if all(table is first or np.array_equal(table, first) for table in tables[1:]):
         return [np.arange(first.size)] * len(tables), first
     filled = [table for table in tables if table.size]
-    if {"i", "u"} <= {table.dtype.kind for table in filled}:
-        low, high = min(int(table[0]) for table in filled), max(int(table[-1]) for table in filled)
-        if low < 0:
-            raise TypeError(
-                f"groups of the score counts to be merged are integers from {low} to {high}, which "
-                "do not fit in 64 bits; use .regroup(str) to convert them to text."
-            )
-        filled = [table.astype(np.uint64) for table in filled]
+    if {"i", "u"} <= {table.dtype.kind for table in filled}:  # numpy would convert them to floats.
+        filled = [table.astype(object) for table in filled]
     codes, labels = encode_column(np.concatenate(filled), "groups")
     return np.split(codes, np.cumsum([table.size for table in tables])[:-1]), labels
 
@@ -565,7 +531,7 @@ def places_of(labels: Labels, known: Labels) -> NDArray[np.intp]:
 
 def map_labels(
     labels: Iterable[Any], to: Mapping[Any, Any] | Callable[[Any], Any], name: str
-) -> tuple[NDArray[np.intp], Labels]:
+) -> Encoded:
     """Return each old label's group number and the sorted new labels."""
     listed = list(labels)
     if isinstance(to, Mapping):

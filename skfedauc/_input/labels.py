@@ -62,20 +62,17 @@ def folded(text: str) -> str:
     return "".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
-def code_points(text: NDArray[np.str_]) -> NDArray[np.uint32]:
-    native = np.ascontiguousarray(text, text.dtype.newbyteorder("="))
-    return native.view(np.uint32).reshape(text.size, text.dtype.itemsize // 4)
-
-
-def digits_as_integers(characters: NDArray[np.unsignedinteger[Any]]) -> NDArray[np.int64] | None:
-    """Return integers in the same order as strings, given as character rows.
+def text_as_integers(text: NDArray[np.str_]) -> NDArray[np.int64] | None:
+    """Return integers in the same order as strings.
 
     Each character is a digit. The base of a digit is the range of the characters at the position of
     the digit. The result is None if the integers do not fit in 64 bits.
     """
-    n_rows, width = characters.shape
+    n_rows, width = text.size, text.dtype.itemsize // 4
     if n_rows == 0 or not 0 < width <= MOST_CHARACTERS:
         return None
+    native = np.ascontiguousarray(text, text.dtype.newbyteorder("="))
+    characters = native.view(np.uint32).reshape(n_rows, width)
     # The first rows often show that the integers do not fit in 64 bits.
     if np.prod(np.ptp(characters[:1000], axis=0) + 1.0) >= 1 << 62:
         return None
@@ -256,9 +253,7 @@ def check_label(label: Any, name: str) -> Any:
     """Return a label as `encode_groups` does, or raise a TypeError for another type."""
     label = as_label(label)
     if kind_of_label(label) is None:
-        raise TypeError(
-            f"{name} must hold {KINDS}; got {shortened(label)} of type {type(label).__name__}."
-        )
+        raise not_a_label(label, name)
     return label
 
 
@@ -307,14 +302,6 @@ def checked_labels(labels: Labels, name: str) -> Labels:
             return np.asarray(plain, "datetime64[us]")
         return object_array(map(as_label, plain))
     return object_array(plain)
-
-
-def microseconds(dates: NDArray[Any], name: str) -> NDArray[np.datetime64]:
-    """Return dates in microseconds, as fine as Python's dates, and refuse finer dates."""
-    converted = dates.astype("datetime64[us]")
-    if not np.array_equal(converted, dates):
-        raise ValueError(f"{name} holds {TOO_FINE}")
-    return converted
 
 
 def some_labels(labels: Labels, chosen: NDArray[Any]) -> Labels:
@@ -408,7 +395,7 @@ class Classes(NamedTuple):
         seen = {label for part in parts for label in part.seen}
         positive = {part.pos_label for part in parts if part.pos_label is not None}
         labels = sorted(seen, key=_order)
-        of_rows = f"{all_shortened(labels[:4])}{', ...' if len(labels) > 4 else ''}"
+        of_rows = listed(labels, most=4)
         mend = (
             "A label may be misspelled. If the names of classes differ between parts, pass "
             "y_true == label instead of y_true."
@@ -480,20 +467,18 @@ def check_labels(
         check_text([pos_label], "pos_label")
     if y.dtype.kind == "b":
         y = y.view(np.uint8) != 0  # Boolean views of other bytes may have values above 1.
-    if y.dtype.kind == "b" and pos_label in (None, True):
-        return y, Classes.of(_distinct_bits(y), pos_label)
     # Integers 0 and 1, the common case, use only the lowest bit.
-    if pos_label is None and y.dtype.kind in "iu" and int(np.bitwise_or.reduce(y)) in (0, 1):
-        positive = y.astype(np.bool_)
-        return positive, Classes.of(_distinct_bits(positive), None)
+    elif pos_label is None and y.dtype.kind in "iu" and int(np.bitwise_or.reduce(y)) in (0, 1):
+        y = y.astype(np.bool_)
+    if y.dtype.kind == "b" and pos_label in (None, True):
+        bits = [bit for bit, some in ((0, not y.all()), (1, y.any())) if some]
+        return y, Classes.of(bits, pos_label)
     classes, given = classes_of(y, n_rows, name), pos_label
     if len(classes) > 2:
-        shown = all_shortened(classes[:4])
         raise ValueError(
-            f"{name} must have two classes; got {len(classes)}: {shown}"
-            f"{', ...' if len(classes) > 4 else ''}. AUC compares one class with another: "
-            f"pass {name} == label to compare one label with the rest, or multi_class= to "
-            "functions and scorers that accept it."
+            f"{name} must have two classes; got {len(classes)}: {listed(classes, most=4)}. AUC "
+            f"compares one class with another: pass {name} == label to compare one label with the "
+            "rest, or multi_class= to functions and scorers that accept it."
         )
     shown = f"[{all_shortened(classes)}]"
     if pos_label is None:
@@ -516,10 +501,6 @@ def check_labels(
             "one of these labels."
         )
     return np.asarray(y == pos_label, np.bool_), Classes.of(classes, given)
-
-
-def _distinct_bits(y: NDArray[np.bool_]) -> list[int]:
-    return [bit for bit, some in ((0, not y.all()), (1, y.any())) if some]
 
 
 def warn_if_misspelled(classes: Classes) -> None:

@@ -41,36 +41,29 @@ def check_row_order(inputs: Mapping[str, Any], *, is_cut: bool = False) -> None:
     `is_cut`, scikit-learn may have selected rows by position, so that a plain index is not
     recognized; only equal labels in different orders are refused.
     """
-    indexes: list[tuple[str, Any]] = [
-        (name, values.index) for name, values in inputs.items() if has_index(values)
-    ]
-    if not indexes:
-        return
-    names = list(inputs)
+    indexes = {name: values.index for name, values in inputs.items() if has_index(values)}
     # Compare all indexes with the first index that is not a plain ``RangeIndex``.
-    reference = next((item for item in indexes if not _is_plain(item[1])), indexes[0])
-    for item in indexes:
-        index, other = item[1], reference[1]
+    named = [name for name, index in indexes.items() if not _is_plain(index)]
+    reference = [*named, *indexes][:1]
+    for name, index in indexes.items():
+        other = indexes[reference[0]]
         # `check_length` refuses different lengths.
-        if index is other or len(index) != len(other) or index.equals(other):
+        if len(index) != len(other) or index.equals(other):
             continue
-        first, second = sorted((item, reference), key=lambda pair: names.index(pair[0]))
-        if _same_labels(index, other):
-            mend = f"{second[0]}.loc[{first[0]}.index]"
-            if not first[1].is_unique:
-                mend = "labels repeat, so sort both in the same way, then pass "
-                mend += f"{second[0]}.to_numpy()"
-            raise ValueError(
-                f"{second[0]} and {first[0]} have the same index labels in different orders: "
-                f"{_differing(first, second)}. Rows are taken by position, so put both in one "
-                f"order first: {mend}."
-            )
-        if not is_cut and not _is_plain(index) and not _is_plain(other):
-            raise ValueError(
-                f"{second[0]} and {first[0]} have different index labels: "
-                f"{_differing(first, second)}. Rows are taken by position; if both have the same "
-                f"row order, pass {second[0]}.to_numpy()."
-            )
+        is_same = _same_labels(index, other)
+        if not is_same and (is_cut or _is_plain(index) or _is_plain(other)):
+            continue
+        first, second = sorted((name, reference[0]), key=list(indexes).index)
+        how = "the same index labels in different orders" if is_same else "different index labels"
+        # A missing label does not equal itself, but two missing labels have equal reprs.
+        shown = [np.array(list(map(repr, indexes[of])), object) for of in (first, second)]
+        row = int((shown[0] != shown[1]).argmax())
+        raise ValueError(
+            f"{second} and {first} have {how}: row {row} is {shortened(indexes[first][row])} in "
+            f"{first} and {shortened(indexes[second][row])} in {second}. Rows are taken by "
+            f"position: put both in one order, such as {second}.loc[{first}.index], or pass "
+            f"{second}.to_numpy() if their rows are in one order already."
+        )
 
 
 def has_index(values: Any) -> bool:
@@ -88,15 +81,6 @@ def _same_labels(left: Any, right: Any) -> bool:
     if left.nlevels != right.nlevels:
         return False
     return bool(left.isin(right).all() and right.isin(left).all())
-
-
-def _differing(first: tuple[str, Any], second: tuple[str, Any]) -> str:
-    """Describe the first row at which two indexes differ."""
-    pairs = list(zip(first[1], second[1], strict=True))
-    # A missing label does not equal itself, but two missing labels have equal reprs.
-    place = next((i for i, pair in enumerate(pairs) if repr(pair[0]) != repr(pair[1])), 0)
-    left, right = pairs[place]
-    return f"row {place} is {shortened(left)} in {first[0]} and {shortened(right)} in {second[0]}"
 
 
 def is_column_names(groups: Any) -> bool:
@@ -196,17 +180,15 @@ def columns_of(X: Any, names: list[str], name: str = "groups", table: str = "X")
     import narwhals.stable.v2 as nw
 
     X = distinct_columns(X, {name: names}, table)
-    if not nw.dependencies.is_into_dataframe(X) and table != "X":
-        raise TypeError(
-            f"{name} names the column {shortened(names[0])}, but {table} is a {type(X).__name__} "
-            "without named columns in memory; pass DataFrames, leave out the names for tuples of "
-            "arrays, or count a lazy table by ScoreCounts.from_table."
-        )
     if not nw.dependencies.is_into_dataframe(X):
+        of_batch = (
+            "Pass DataFrames, leave out the names for tuples of arrays, or count a lazy table by "
+            "ScoreCounts.from_table."
+        )
         raise TypeError(
-            f"{name} names the column{'s' if len(names) > 1 else ''} "
-            f"{listed(names)} of X, but X arrived as {type(X).__name__} "
-            f"without named columns. {_unnamed_mend(name)}"
+            f"{name} names the column{'s' if len(names) > 1 else ''} {listed(names)} of {table}, "
+            f"but {table} arrived as {type(X).__name__} without named columns. "
+            f"{_unnamed_mend(name) if table == 'X' else of_batch}"
         )
     frame = nw.from_native(X, eager_only=True)
     check_column_names(names, frame.columns, name, table)
@@ -247,6 +229,7 @@ def _unnamed_mend(name: str) -> str:
     if name != "groups":
         return f"Pass the values of {name} in the order of the rows, as an array."
     return (
+        "Pass a DataFrame with a column of groups, and the name of this column, groups='site'. "
         "Some tools turn X into a numpy array before they score; "
         "with these, let scikit-learn route the groups: "
         "sklearn.set_config(enable_metadata_routing=True), groups=None here, and "
@@ -258,15 +241,9 @@ def _unnamed_mend(name: str) -> str:
 def aligned(groups: Any, X: Any, name: str = "groups") -> Any:
     """Return the rows in a pandas Series that match X's index labels, in X's order."""
     if not hasattr(X, "index") or not hasattr(X, "columns"):
-        if hasattr(X, "columns") or hasattr(X, "column_names"):
-            raise TypeError(
-                f"{name} is a pandas Series, to be aligned with the index of X, but X is a "
-                f"{type(X).__module__.split('.')[0]} {type(X).__name__}, which has no index. "
-                f"Make the labels a column of X and pass its name, {name}='site'."
-            )
         raise TypeError(
             f"{name} is a pandas Series, to be aligned with the index of X, but X arrived as "
-            f"{type(X).__name__} without an index. {_unnamed_mend(name)}"
+            f"{kind_in_words(X)} without an index. {_unnamed_mend(name)}"
         )
     if groups.index.equals(X.index):
         return groups
@@ -398,43 +375,30 @@ def check_rows(
     if warn_labels:
         warn_if_hard_labels(y if y.dtype.kind in "biuf" else positive, scores)
         warn_if_misspelled(classes)
-    weights = None if sample_weight is None else check_weights(sample_weight, n_rows=n_rows)
-    if weights is not None:
+    weights: NDArray[np.float64] | None = None
+    if sample_weight is not None:
+        weights = check_weights(sample_weight)
         check_length("sample_weight", weights.size, "y_true", positive.size)
     codes: NDArray[np.intp] | None = None
     labels: Labels | None = None
     if groups is not None:
         codes, labels = encode_groups(groups, missing=missing, n_rows=n_rows)
-        _check_length_of_groups(groups, codes.size, positive.size)
+        check_length("groups", codes.size, "y_true", positive.size)
     cluster_of: NDArray[np.intp] | None = None
     if clusters is not None:
         cluster_of, _ = encode_groups(clusters, "clusters")
         check_length("clusters", cluster_of.size, "y_true", positive.size)
     kept = None if weights is None or weights.all() else weights > 0
     n_missing = 0
-    if codes is not None and missing == "drop" and codes.size and int(codes.min()) < 0:
+    if codes is not None and codes.size and int(codes.min()) < 0:
         lacks_label = codes < 0
         n_missing = number_of_rows(lacks_label if kept is None else lacks_label & kept, n_rows)
         kept = ~lacks_label if kept is None else ~lacks_label & kept
-    counted = kept if n_rows is not None else None
     orders = category_orders(groups)
     rows = Rows(
-        positive, scores, codes, labels, weights, n_missing, classes, counted, cluster_of, orders
+        positive, scores, codes, labels, weights, n_missing, classes, kept, cluster_of, orders
     )
     rows = rows if kept is None else rows.at(kept)
     if rows.weights is not None and (rows.weights == 1.0).all():
         rows = rows._replace(weights=None)
     return rows
-
-
-def _check_length_of_groups(groups: Any, size: int, n_rows: int) -> None:
-    """Refuse groups with another length, and lists by column instead of by row."""
-    if size != n_rows and isinstance(groups, list | tuple):
-        is_of_columns = all(isinstance(g, list | tuple) and len(g) == n_rows for g in groups)
-        if groups and is_of_columns:
-            raise ValueError(
-                f"groups has {size} rows of {n_rows} labels each, and y_true has {n_rows} rows. "
-                "A list must hold one item for each row; convert a list of columns by "
-                "groups=list(zip(*columns))."
-            )
-    check_length("groups", size, "y_true", n_rows)

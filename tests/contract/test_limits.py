@@ -237,7 +237,7 @@ def test_rows_that_the_series_lacks_are_named(fitted):
     ("change", "error", "message"),
     [
         (lambda X: X.to_numpy(), TypeError, rf"ndarray without an index.*{ROUTE}"),
-        (lambda X: pl.from_pandas(X), TypeError, r"polars DataFrame, which has no.*groups='site'"),
+        (lambda X: pl.from_pandas(X), TypeError, r"polars DataFrame without an .*groups='site'"),
         (lambda X: X.set_axis([0] * len(X)), ValueError, r"index of X has 239 repeated labels"),
         (lambda X: X.reset_index(drop=True).set_axis(X.index.astype(str)), ValueError, "no label"),
     ],
