@@ -81,7 +81,7 @@ class Answer:
     reference : object
         The group with most rows; None for comparisons of each group with all others.
     few : frozenset
-        Groups with few rows in a class, which a cell marks; see `Sample.few_groups`.
+        Groups with few rows in a class, which cells and plots mark; see `Sample.few_groups`.
     expected : float
         The mean gap if all groups were equal; NaN if unknown, or if the groups differ.
     before, after : float
@@ -150,16 +150,15 @@ def answer(question: Question, sample: Sample, n_claims: int = 1) -> Answer:
     contrast = question.ask(sample)
     if np.isnan(contrast.values).any():
         return Answer(question, sample.column, missing=f"{question.rows} in each group")
-    groups, limits = sample.groups, contrast.gap(alpha)
-    is_apart = contrast.excludes_equality(limits)
+    groups, largest = sample.groups, contrast.largest(alpha)
+    is_apart = largest.ci_high < 1.0 if question.is_ratio else largest.ci_low > 0.0
+    # The mean gap between equal groups is known for the AUCs of independent groups.
+    has_expected = question.name == "difference" and not (is_apart or sample.shares_clusters)
     reference = int(sample.n_rows("rows").argmax())
-    columns = contrast.columns(alpha, reference)
-    ends: Any = contrast.ends
-    largest = Gap(ends[0], ends[1], contrast.size(*ends), *limits)
+    n_rows = sample.n_rows("rows") if contrast.n_rows is None else contrast.n_rows
+    table = {"n_rows": n_rows, "value": contrast.values, **contrast.columns(alpha, reference)}
     shown = _headlined(contrast, alpha, sample, largest) if is_apart else largest
     largest, shown = (_labelled(gap, groups) for gap in (largest, shown))
-    n_rows = sample.n_rows("rows") if contrast.n_rows is None else contrast.n_rows
-    table = {"n_rows": n_rows, "value": contrast.values} | columns
     return Answer(
         question,
         sample.column,
@@ -175,7 +174,7 @@ def answer(question: Question, sample: Sample, n_claims: int = 1) -> Answer:
         table=pd.DataFrame(table, index=index_of(sample.report)),
         reference=None if question.is_with_others else groups[reference],
         few=sample.few_groups,
-        expected=np.nan if is_apart else _expected(question, sample),
+        expected=null_difference_of(sample.report) if has_expected else np.nan,
     )
 
 
@@ -186,17 +185,10 @@ def _labelled(gap: Gap, groups: tuple[Any, ...]) -> Gap:
 
 def _headlined(contrast: Any, alpha: float, sample: Sample, largest: Gap) -> Gap:
     """Return the established gap to name: first without groups with few rows, then over all."""
-    for among in (~sample.is_few, np.ones_like(sample.is_few)):
-        found: Gap | None = contrast.clearest(alpha, among)
-        if found is not None:
-            return largest if found[:2] == largest[:2] else found
-    return largest
-
-
-def _expected(question: Question, sample: Sample) -> float:
-    """Return the mean gap between equal groups, which is known for independent groups' AUCs."""
-    is_known = question.name == "difference" and not sample.shares_clusters
-    return null_difference_of(sample.report) if is_known else np.nan
+    all_groups = np.ones_like(sample.is_few)
+    found: Gap | None = contrast.clearest(alpha, ~sample.is_few)
+    found = found or contrast.clearest(alpha, all_groups)
+    return largest if found is None or found[:2] == largest[:2] else found
 
 
 def _larger(question: Question, sample: Sample, n_claims: int) -> Answer:
@@ -250,33 +242,30 @@ def change(
         *gap, pvalue = gap_change(found.values, 1.0 - alpha)
         before, after = np.ptp(values, axis=1).tolist()
         ends = [groups[int(values[1].argmax())], groups[int(values[1].argmin())]]
-    own, of_all = found.limits(LEVEL), found.limits(1.0 - alpha / len(groups))
     table = {
         "n_rows": sample.n_rows(question.rows),
         "before": values[0],
         "after": values[1],
         "difference": values[1] - values[0],
-        "ci_low": own[0],
-        "ci_high": own[1],
-        "simultaneous_low": of_all[0],
-        "simultaneous_high": of_all[1],
     }
-    estimate, low, high = gap
+    table["ci_low"], table["ci_high"] = found.limits(LEVEL)
+    of_all = found.limits(1.0 - alpha / len(groups))
+    table["simultaneous_low"], table["simultaneous_high"] = of_all
+    changed = Gap(*ends, *gap)
     return Answer(
         question,
         sample.column,
-        estimate,
-        low,
-        high,
+        *changed[2:],
         pvalue=min(pvalue * n_claims, 1.0),
         confidence_level=1.0 - alpha,
         n_claims=n_claims,
         verdict=_verdict_of_change(gap, before, after),
-        highest=ends[0],
-        lowest=ends[1],
-        shown=Gap(ends[0], ends[1], estimate, low, high),
+        highest=changed.highest,
+        lowest=changed.lowest,
+        shown=changed,
         groups=groups,
         table=pd.DataFrame(table, index=index_of(sample.report)),
+        few=sample.few_groups,
         before=before,
         after=after,
         models=models.names,

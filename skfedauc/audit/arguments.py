@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -33,10 +33,9 @@ def check_report(report: Any) -> None:
         if isinstance(report, MulticlassGroupAUC):
             mend = f"FairnessAudit(report[{next(iter(report))!r}]) for one of its reports."
         raise TypeError(f"report must be a GroupAUC; got {type(report).__name__}. Use {mend}")
-    if report.counts.groups is None:
-        raise ValueError("an audit needs groups; the report has none.")
-    if report.n_groups == 0:
-        raise ValueError("an audit needs rows; the report has none.")
+    if not report.counts.groups:
+        lacks = "groups" if report.counts.groups is None else "rows"
+        raise ValueError(f"an audit needs {lacks}; the report has none.")
     pairs = estimates_of(report).pairs
     if pairs.is_within_folds or pairs.rows_repeat:
         raise ValueError(
@@ -79,7 +78,7 @@ def check_threshold(threshold: Any) -> float | None:
 def check_primary(primary: Any) -> str:
     """Return the primary question's name."""
     known = [name for name, question in QUESTIONS.items() if not question.is_for_tolerance]
-    return str(_input.check_option("primary", primary, tuple(known)))
+    return str(_input.check_option("primary", primary, known))
 
 
 def check_columns(intersections: Any, columns: Sequence[str]) -> list[tuple[str, ...]]:
@@ -155,18 +154,6 @@ def predicted_positive(y_pred: Any, y_true: Any, pos_label: Any) -> NDArray[np.f
     return np.asarray(predicted == positive).astype(np.float64)
 
 
-class Predictions(NamedTuple):
-    """An estimator's scores and decisions.
-
-    `selected` is 1 for rows with a positive decision, and 0 for other rows; it is None if a
-    `threshold` on the scores decides, or nothing.
-    """
-
-    scores: _sklearn.ModelScores
-    selected: NDArray[np.float64] | None
-    threshold: Any
-
-
 def predictions_of(
     estimator: Any,
     X: Any,
@@ -174,11 +161,13 @@ def predictions_of(
     pos_label: Any,
     response_method: Any,
     of_rows: Mapping[str, Any],
-) -> Predictions:
-    """Return an estimator's scores, and its decisions or the threshold on its scores.
+) -> tuple[_sklearn.ModelScores, NDArray[np.float64] | None, Any]:
+    """Return an estimator's scores, its decisions, and the threshold on the scores.
 
-    An estimator without scores, such as fairlearn's ``ThresholdOptimizer``, has its decisions in
-    their place. `of_rows` has the other arguments of `skfedauc.report.responses_of`.
+    Decisions are 1 for rows with a positive decision, and 0 for other rows; they are None if the
+    threshold decides, or nothing. An estimator without scores, such as fairlearn's
+    ``ThresholdOptimizer``, has its decisions in their place. `of_rows` has the other arguments of
+    `skfedauc.report.responses_of`.
     """
     number = check_threshold(threshold)
     if response_method is None and not any(hasattr(estimator, m) for m in _sklearn.TWO_CLASSES):
@@ -191,13 +180,13 @@ def predictions_of(
         is_minus = of.is_other and of.method in ("predict_proba", "predict")
         at = number - 1.0 if is_minus else number
         selected = None if found.is_one_order else (of.scores >= at).astype(np.float64)
-        return Predictions(scores, selected, at if selected is None else "auto")
+        return scores, selected, at if selected is None else "auto"
     if threshold is None or not is_classifier(estimator):
-        return Predictions(scores, None, threshold)
+        return scores, None, threshold
     # A randomized classifier decides differently in a second call.
     predicted = scores
     if scores.method != "predict":
         predicted = _sklearn.scores_of(estimator, X, "predict", pos_label)
     # Minus the prediction of ``classes_[1]`` is -1 or 0.
     middle = -0.5 if predicted.is_other else 0.5
-    return Predictions(scores, (predicted.scores > middle).astype(np.float64), "auto")
+    return scores, (predicted.scores > middle).astype(np.float64), "auto"

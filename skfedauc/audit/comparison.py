@@ -107,10 +107,8 @@ class AuditComparison(Output):
         rows = paired_rows([of.rows for of in self._by_row], self.audits[0].report)
         rows = dataclasses.replace(rows, codes=numbers[rows.codes], n_groups=len(number) + 1)
         mine, is_compared = rows.codes < len(number), np.arange(len(number) + 1) < len(number)
-        decided = [of.selected for of in self._by_row]
-        decisions = None
-        if all(of_model is not None for of_model in decided):
-            decisions = np.array([of_model[mine] for of_model in decided if of_model is not None])
+        decided = [of.selected[mine] for of in self._by_row if of.selected is not None]
+        decisions = np.array(decided) if len(decided) == len(self._by_row) else None
         return TwoModels(self.models, rows.of_groups(is_compared), decisions)
 
     @functools.cached_property

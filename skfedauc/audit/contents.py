@@ -29,14 +29,14 @@ from skfedauc.audit.questions import QUESTIONS
 from skfedauc.audit.samples import Sample
 from skfedauc.inference.calibration import reliability
 from skfedauc.planning import rows_needed
-from skfedauc.report import estimates_of
+from skfedauc.report import GroupAUC, estimates_of
 from skfedauc.report.intervals import binned_note
 from skfedauc.report.statistics import across_groups
 
 Answers = Mapping[str, Mapping[str, Answer]]
 
-# Largest numbers of groups in a plot of the first screen, in a plot of the appendix and in a table
-# of the appendix, and the largest number of characters of a plot's label
+# Largest numbers of groups in a plot, in a plot of all groups and in a table of the appendix, and
+# the largest number of characters of a plot's label
 MOST_MARKS, _MOST_IN_PLOT, _MOST_ROWS, _MOST_IN_LABEL = 12, 100, 500, 16
 # Difference of AUCs for which an undecided card gives the number of rows
 _PLANNED = 0.05
@@ -44,7 +44,8 @@ _PLANNED = 0.05
 ANSWERS = ("met", "not met", "undecided")
 # Verdicts on the change of the AUC within groups
 _OF_WITHIN: dict[str, Any] = {"smaller": "lower", "larger": "higher"}
-_NUMBERS = ("estimate", "ci_low", "ci_high", "confidence_level", "pvalue")
+_ENDS = ("ci_low", "ci_high")
+_NUMBERS = ("estimate", *_ENDS, "confidence_level", "pvalue")
 _LIMITS = (
     "The audit is about the rows that it was given. It cannot see labels that are wrong for some "
     "groups, people whom these columns do not describe, or why groups differ."
@@ -53,10 +54,8 @@ _LIMITS = (
 
 def document_of_audit(audit: Audited) -> Document:
     """Return the document for one model's audit."""
-    primary, answers = QUESTIONS[audit.primary], audit.answers
-    levels = [found[primary.name].confidence_level for found in answers.values()]
-    level = min((of for of in levels if not math.isnan(of)), default=LEVEL)
-    also = _level_of(answers, _also(answers, [primary.name]))
+    primary, level = QUESTIONS[audit.primary], 1.0 - (1.0 - LEVEL) / audit.n_audits
+    also = _level_of(audit.answers, _also(audit.answers, [primary.name]))
     return _document(
         audit,
         [audit],
@@ -110,7 +109,7 @@ def _document(
     if len(audits) == 1:
         headline += [_on_tolerance(row, answers) for row in tolerances]
     cards = [
-        _card([answers[column][name] for name in primary], sample, center, favorable)
+        _card([answers[column][name] for name in primary], sample, favorable)
         for column, sample in samples.items()
     ]
     tables = [
@@ -120,24 +119,12 @@ def _document(
         if found.table is not None and name != "within"
     ]
     if "calibration_difference" in also and len(audits) == 1:
-        slopes = (_table_of_slopes(of, name) for name, of in audits[0].samples.items())
-        tables += [table for table in slopes if table.rows]
+        tables += [
+            _table_of_slopes(sample, column)
+            for column, sample in samples.items()
+            if sample.has_probabilities
+        ]
     asked = dict.fromkeys(name for of in answers.values() for name in of if name != "within")
-    data = {
-        "facts": facts,
-        "headline": " ".join(headline),
-        "columns": {
-            column: {
-                "answers": {name: _plain(of, favorable) for name, of in of_column.items()},
-                "left_out": [
-                    {"group": plain_label(group), "n_positives": m, "n_negatives": n}
-                    for group, m, n in samples[column].left_out
-                ],
-            }
-            for column, of_column in answers.items()
-        },
-        "tolerances": _plain_tolerances(audits, facts),
-    }
     overview = [
         Row(
             QUESTIONS[name].title,
@@ -151,6 +138,7 @@ def _document(
         facts=_facts(facts, audits),
         headline=" ".join(headline),
         cards=tuple(cards),
+        center=center,
         columns=tuple(answers),
         also=tuple(overview),
         also_level=_level_of(answers, also) or wording.NINETY_FIVE,
@@ -161,7 +149,15 @@ def _document(
         tables=tuple(tables),
         plots=plots_of(audits[0]) if len(audits) == 1 else (),
         provenance=tuple(_provenance(facts)),
-        data=data,
+        data={
+            "facts": facts,
+            "headline": " ".join(headline),
+            "columns": {
+                column: _plain_column(of_column, samples[column], favorable)
+                for column, of_column in answers.items()
+            },
+            "tolerances": _plain_tolerances(audits, models),
+        },
     )
 
 
@@ -211,12 +207,12 @@ def _facts(facts: Mapping[str, Any], audits: list[Audited]) -> tuple[str, ...]:
     return (*parts, facts["date"][:10], f"audit {audits[0].facts['identifier'][:8]}")
 
 
-def _headline(audit: Audited, model: str = "") -> str:
+def _headline(audit: Audited, model: str) -> str:
     """Return how good the model is: all rows together, and within each column's groups."""
 
-    def auc(report: Any, name: str) -> str:
+    def auc(report: GroupAUC, name: str) -> str:
         table = report.confidence_intervals(confidence_level=LEVEL, of="statistics")
-        row = table[["value", "ci_low", "ci_high"]].to_dict("index")[name]
+        row = table[["value", *_ENDS]].to_dict("index")[name]
         return wording.with_limits(QUESTIONS["difference"], list(row.values()))
 
     within = [
@@ -238,21 +234,21 @@ def _on_tolerance(row: Row, columns: Iterable[str]) -> str:
     return f"Tolerance ({row.title}): {'; '.join(verdicts)}."
 
 
-def _card(found: list[Answer], sample: Sample, center: float, favorable: str | None) -> Card:
+def _card(found: list[Answer], sample: Sample, favorable: str | None) -> Card:
     primary = found[0]
     notes = wording.on_groups(primary) + _plan(primary, sample)
     if primary.question.name == "difference" and primary.reference is not None:
         why = across_groups(estimates_of(sample.report))
         notes += [f"{said.replace('pooled', 'The pooled AUC', 1)}." for said in why]
     notes += [sample.remark] * bool(sample.remark)
-    marks = shown = [] if primary.table is None else _marks(primary, sample)
+    marks = shown = [] if primary.table is None else _marks(primary)
     if len(marks) > MOST_MARKS:
         half = MOST_MARKS // 2
         shown = [*marks[:half], *marks[-half:]]
         notes.insert(0, f"Plot: the {half} lowest and the {half} highest of {len(marks):,} groups.")
     more = marks if MOST_MARKS < len(marks) <= _MOST_IN_PLOT else []
     cells = tuple(_primary_cell(of, favorable) for of in found)
-    return Card(f"By {sample.column}", cells, tuple(shown), center, tuple(notes), tuple(more))
+    return Card(f"By {sample.column}", cells, tuple(shown), tuple(notes), tuple(more))
 
 
 def _primary_cell(found: Answer, favorable: str | None) -> Cell:
@@ -282,19 +278,17 @@ def _plan(found: Answer, sample: Sample) -> list[str]:
     ]
 
 
-def _marks(found: Answer, sample: Sample) -> list[Mark]:
-    """Return the plot's rows, lowest first."""
+def _marks(found: Answer) -> list[Mark]:
+    """Return the plot's rows, lowest first; for two models, the limits are those of the change."""
     assert found.table is not None
-    rows, is_lower, few = found.table.to_dict("records"), _is_lower(found), sample.few_groups
-    marks = []
+    names = ["after", "after", "after", "before"] if found.models else ["value", *_ENDS]
+    rows, is_lower, marks = found.table.to_dict("records"), _is_lower(found), []
     for g in _order(found).tolist():
         row, group = rows[g], found.groups[g]
-        style = "low" if is_lower[g] else "few" if group in few else ""
+        style = "low" if is_lower[g] else "few" if group in found.few else ""
         label = _words.shortened_label(group, _MOST_IN_LABEL)
-        value, low, high, before = row.get("value"), row["ci_low"], row["ci_high"], None
-        if found.models:  # The limits are those of the change.
-            value, low, high, before = (float(row[name]) for name in ["after"] * 3 + ["before"])
-        marks.append(Mark(label, value, low, high, int(row["n_rows"]), style, before))
+        value, low, high, *before = (float(row[name]) for name in names)
+        marks.append(Mark(label, value, low, high, int(row["n_rows"]), style, *before))
     return marks
 
 
@@ -326,13 +320,11 @@ def _tolerances(audit: Audited) -> list[Row]:
         question, cells = QUESTIONS[name], []
         for of_column in audit.answers.values():
             found: Answer = of_column[name]
-            answer = tolerance(found, limit)
-            if found.missing:
-                cells.append(Cell(answer, wording.short(found), *found.shown[2:]))
-                continue
             text = wording.with_limits(question, found.gap)
+            if found.missing:
+                text = wording.short(found)
             null = 1.0 if question.is_ratio else 0.0
-            cells.append(Cell(answer, text, *found.gap, null=null, limit=limit))
+            cells.append(Cell(tolerance(found, limit), text, *found.gap, null=null, limit=limit))
         title = question.title
         if not question.is_ratio and not question.parts and not question.is_with_others:
             title += " difference"
@@ -377,16 +369,14 @@ def _table(found: Answer, favorable: str | None) -> Table:
 
 def _table_of_slopes(sample: Sample, column: str) -> Table:
     """Return the groups' calibration slopes as a table."""
+    found, n_rows, rows = sample.slopes(), sample.n_rows("rows").tolist(), []
+    numbers = zip(sample.groups, n_rows, *found[:3], found.note, strict=True)
+    for group, n, value, low, high, note in list(numbers)[:_MOST_ROWS]:
+        cells = wording.number(value), f"{wording.number(low)} to {wording.number(high)}"
+        if math.isnan(value):
+            cells = str(note), ""
+        rows.append((_words.shortened_label(group), f"{n:,}", *cells))
     said = "The calibration slope is 1 for calibrated scores, and below 1 for too extreme scores."
-    rows: list[tuple[str, ...]] = []
-    if sample.has_probabilities:
-        found, n_rows = sample.slopes(), sample.n_rows("rows").tolist()
-        numbers = zip(sample.groups, n_rows, *found[:3], found.note, strict=True)
-        for group, n, value, low, high, note in list(numbers)[:_MOST_ROWS]:
-            limits = f"{wording.number(low)} to {wording.number(high)}"
-            is_known = not math.isnan(value)
-            cells = (wording.number(value), limits) if is_known else (str(note), "")
-            rows.append((_words.shortened_label(group), f"{n:,}", *cells))
     heading = (column, "rows", "slope", f"{wording.NINETY_FIVE} interval")
     return Table(f"Calibration slope by {column}", said, heading, tuple(rows))
 
@@ -410,6 +400,19 @@ def _provenance(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 # Plain values ------------------------------------------------------------------------------------
+
+
+def _plain_column(
+    answers: Mapping[str, Answer], sample: Sample, favorable: str | None
+) -> dict[str, Any]:
+    """Return a column's answers and left out groups as plain values."""
+    return {
+        "answers": {name: _plain(of, favorable) for name, of in answers.items()},
+        "left_out": [
+            {"group": plain_label(group), "n_positives": m, "n_negatives": n}
+            for group, m, n in sample.left_out
+        ],
+    }
 
 
 def _plain(found: Answer, favorable: str | None) -> dict[str, Any]:
@@ -438,12 +441,11 @@ def _plain(found: Answer, favorable: str | None) -> dict[str, Any]:
     }
 
 
-def _plain_tolerances(audits: list[Audited], facts: Mapping[str, Any]) -> dict[str, Any]:
+def _plain_tolerances(audits: list[Audited], models: list[str]) -> dict[str, Any]:
     """Return the answers to tolerances, and each answer's count."""
-    models = list(facts.get("models", [None]))
     cases = [
         {
-            **({} if model is None else {"model": model}),
+            **({"model": model} if model else {}),
             "column": row["column"],
             "gap": row["gap"],
             "required": wording.bound_text(QUESTIONS[row["gap"]], row["limit"]).rpartition(" ")[0],
@@ -461,9 +463,9 @@ def _plain_tolerances(audits: list[Audited], facts: Mapping[str, Any]) -> dict[s
 # Plots --------------------------------------------------------------------------------------------
 
 
-# Largest numbers of groups in a plot, of points of a curve that is not thinned, and of bins of a
-# group; squares of the grid for thinning
-_MOST_GROUPS, _MOST_POINTS, _N_BINS, _GRID = 12, 150, 10, 100
+# Largest numbers of points of a curve that is not thinned, and of bins of a group; squares of the
+# grid for thinning
+_MOST_POINTS, _N_BINS, _GRID = 150, 10, 100
 
 
 def plots_of(audit: Audited) -> tuple[Panels, ...]:
@@ -473,22 +475,20 @@ def plots_of(audit: Audited) -> tuple[Panels, ...]:
         of_aucs = audit.answers[column]["difference"]
         if of_aucs.table is None:
             continue
-        auc = of_aucs.table["value"].to_numpy()
-        chosen = _shown(auc, sample)
-        many = "" if len(chosen) == auc.size else f" of {len(chosen)} of {auc.size:,} groups"
+        chosen, n_groups = _shown(_order(of_aucs), sample.is_few), len(sample.groups)
+        many = "" if len(chosen) == n_groups else f" of {len(chosen)} of {n_groups:,} groups"
         found.append(_roc_curves(column, sample, of_aucs, chosen, many))
         if sample.has_probabilities:
             found.append(_reliability(column, sample, chosen, many))
     return tuple(found)
 
 
-def _shown(auc: NDArray[np.float64], sample: Sample) -> list[int]:
+def _shown(order: NDArray[np.intp], is_few: NDArray[np.bool_]) -> list[int]:
     """Return the groups to draw by AUC: all, or the lowest and highest that are not few."""
-    order = np.argsort(auc, kind="stable")
-    if order.size > _MOST_GROUPS:
-        large = order[~sample.is_few[order]]
+    if order.size > MOST_MARKS:
+        large = order[~is_few[order]]
         order = large if large.size >= 2 else order
-        lowest, _, highest = _words.ends(order, _MOST_GROUPS)
+        lowest, _, highest = _words.ends(order, MOST_MARKS)
         order = np.append(lowest, highest)
     return [int(g) for g in order]
 
@@ -509,12 +509,8 @@ def _roc_curves(
     few = "those of few rows are faint" if sample.is_few[chosen].any() else ""
     notes = "; ".join(filter(None, [says, few]))
     caption = f"ROC curves{many}, the lowest AUC first.{f' {notes}.' if notes else ''}"
-    return Panels(
-        f"ROC curves by {column}",
-        caption,
-        ("false positive rate", "true positive rate"),
-        (("", tuple(lines)),),
-    )
+    axes = "false positive rate", "true positive rate"
+    return Panels(f"ROC curves by {column}", caption, axes, (("", tuple(lines)),))
 
 
 def _reliability(column: str, sample: Sample, chosen: list[int], many: str) -> Panels:
@@ -522,17 +518,14 @@ def _reliability(column: str, sample: Sample, chosen: list[int], many: str) -> P
     panels = []
     for g in chosen:
         mine = bins.groups == g
-        points, ends = (
-            tuple(zip(one[mine].tolist(), other[mine].tolist(), strict=True))
-            for one, other in ((bins.mean, bins.share), (limits.low, limits.high))
-        )
+        points = tuple(zip(bins.mean[mine].tolist(), bins.share[mine].tolist(), strict=True))
+        ends = tuple(zip(limits.low[mine].tolist(), limits.high[mine].tolist(), strict=True))
         style = "few" if sample.is_few[g] else ""
         name = _words.shortened_label(sample.groups[g])
         panels.append((name, (Line(name, points, style, ends),)))
-    return Panels(
-        f"Calibration by {column}",
+    caption = (
         f"Share of positives with 95 % interval in up to {_N_BINS} bins of equal numbers of rows"
-        f"{many}. On the diagonal, the scores are the shares.",
-        ("mean score", "share of positives"),
-        tuple(panels),
+        f"{many}. On the diagonal, the scores are the shares."
     )
+    axes = "mean score", "share of positives"
+    return Panels(f"Calibration by {column}", caption, axes, tuple(panels))

@@ -80,13 +80,12 @@ class Cell:
 class Card:
     """Answers to a column's primary question, with its group plot.
 
-    `center` is the value over all rows. `all_marks` has every group's mark if the plot lacks some.
+    `all_marks` has every group's mark if the plot lacks some.
     """
 
     heading: str
     answers: tuple[Cell, ...]
     marks: tuple[Mark, ...]
-    center: float
     notes: tuple[str, ...]
     all_marks: tuple[Mark, ...] = ()
 
@@ -143,12 +142,16 @@ class Panels:
 
 @dataclass(frozen=True)
 class Document:
-    """An audit's content: the first screen, the appendix, and the numbers as plain values."""
+    """An audit's content: the first screen, the appendix, and the numbers as plain values.
+
+    `center` is the value over all rows in the plots of the cards.
+    """
 
     title: str
     facts: tuple[str, ...]
     headline: str
     cards: tuple[Card, ...]
+    center: float
     columns: tuple[str, ...]
     also: tuple[Row, ...]
     also_level: str
@@ -209,29 +212,26 @@ class Document:
             lines += ["", table_of_groups.note] if table_of_groups.note else []
         lines += ["", "### Provenance", ""]
         lines += [f"- {what}: {value}" for what, value in self.provenance]
-        return "\n".join(map(_without_markup, lines)) + "\n"
+        # Markdown would read group labels as HTML.
+        return "\n".join(lines).replace("<", "&lt;") + "\n"
 
 
 # Plain values ------------------------------------------------------------------------------------
 
 
-def plain_label(label: Any) -> str | int | list[str | int]:
+def plain_label(label: Any) -> str | int | list[Any]:
     """Return a group's label for JSON: text, an integer or boolean, or a list for several columns.
 
     Other kinds of labels, such as dates, become text.
     """
     if isinstance(label, tuple):
-        return [_plain_part(part) for part in label]
-    return _plain_part(label)
+        return [plain_label(part) for part in label]
+    return label if isinstance(label, str | int) else _words.label_text(label)
 
 
 def plain_number(value: Any) -> float | None:
     """Return a number for JSON, and None for an undefined number."""
     return float(value) if math.isfinite(value) else None
-
-
-def _plain_part(part: Any) -> str | int:
-    return part if isinstance(part, str | int) else _words.label_text(part)
 
 
 # Text --------------------------------------------------------------------------------------------
@@ -270,8 +270,3 @@ def _markdown_table(heading: Sequence[str], rows: Iterable[Sequence[str]]) -> li
     table = [heading, ["---"] * len(heading), *rows]
     escaped = [[cell.replace("|", "\\|") for cell in row] for row in table]
     return [f"| {' | '.join(row)} |" for row in escaped]
-
-
-def _without_markup(line: str) -> str:
-    """Escape what Markdown would read as HTML in group labels."""
-    return line.replace("<", "&lt;") if "<" in line else line

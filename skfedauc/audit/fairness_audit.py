@@ -31,6 +31,7 @@ from skfedauc.audit.document import plain_label
 from skfedauc.audit.output import Output
 from skfedauc.audit.questions import QUESTIONS
 from skfedauc.audit.samples import (
+    Decided,
     Sample,
     check_decisions,
     column_names,
@@ -38,7 +39,6 @@ from skfedauc.audit.samples import (
     decisions_of,
     default_threshold,
     levels_of,
-    metric_frame,
     samples_of,
     threshold_of,
 )
@@ -184,7 +184,7 @@ class FairnessAudit(Output):
         if decisions is not None:
             if threshold != "auto":
                 raise ValueError("pass either decisions or a threshold, not both.")
-            decisions = check_decisions(decisions, counted, pairs.clusters is not None)
+            decisions = check_decisions(decisions, counted)
         elif threshold == "auto" and not pairs.is_multiclass:
             self.threshold = default_threshold(counted)
         # Threshold on the scale of the scores of the report
@@ -308,11 +308,11 @@ class FairnessAudit(Output):
         labels, clusters = labels_of_rows(groups, common.pop("clusters"), X, y, weights)
         of_rows = {"y_true": y, "groups": labels} | common
         method = of_audit.pop("response_method", None)
-        model = arguments.predictions_of(estimator, X, threshold, pos_label, method, of_rows)
-        common |= {"clusters": clusters, "pos_label": model.scores.positive, "warn_labels": False}
-        of_audit["threshold"] = model.threshold
-        rows = y, model.scores.scores, labels
-        audit = cls._of_rows(rows, model.selected, common, of_audit, groups)
+        model, selected, of_audit["threshold"] = arguments.predictions_of(
+            estimator, X, threshold, pos_label, method, of_rows
+        )
+        common |= {"clusters": clusters, "pos_label": model.positive, "warn_labels": False}
+        audit = cls._of_rows((y, model.scores, labels), selected, common, of_audit, groups)
         if number is not None:
             audit.threshold = number
         return audit
@@ -421,11 +421,7 @@ class FairnessAudit(Output):
            Biometrika 45(3/4). https://doi.org/10.1093/biomet/45.3-4.562
         """
         name = self.columns[0] if column is None else column
-        if name not in self.samples:
-            raise ValueError(
-                f"column must be one of [{_words.all_shortened(self.columns)}]; got "
-                f"{_words.shortened(column)}."
-            )
+        _input.check_option("column", name, self.columns)
         sample = self.samples[name]
         negatives, positives = sample.n_by_class
         columns: dict[str, Any] = {"n_positives": positives, "n_negatives": negatives}
@@ -584,11 +580,32 @@ class FairnessAudit(Output):
         It is computed from counts. A rate without rows in its denominator is undefined, where
         fairlearn's ``true_positive_rate`` returns 0. Raises a ValueError without decisions.
         """
+        from fairlearn.metrics import MetricFrame, selection_rate
+
         if self._decided is None:
             raise ValueError(
                 "a MetricFrame needs decisions; this audit has none: pass threshold= or y_pred=."
             )
-        return metric_frame(self.report, self._decided)
+        # One weighted row for each label, decision and group. A rate is the selection rate of the
+        # rows in its denominator.
+        weight = np.asarray(Decided.of(self._decided.counts).weight, np.float64)
+        label, decision, group = np.indices(weight.shape).reshape(3, -1)
+        weight = weight.ravel()
+        of_rates = {
+            "selection_rate": weight,
+            "true_positive_rate": weight * label,
+            "false_positive_rate": weight * (1 - label),
+        }
+        features = index_of(self.report).to_frame(index=False)
+        features.columns = list(column_names(self.report))
+        with np.errstate(invalid="ignore"):
+            return MetricFrame(
+                metrics=dict.fromkeys(of_rates, selection_rate),
+                y_true=label,
+                y_pred=decision,
+                sensitive_features=features.iloc[group].reset_index(drop=True),
+                sample_params={rate: {"sample_weight": of} for rate, of in of_rates.items()},
+            )
 
     @functools.cached_property
     def facts(self) -> dict[str, Any]:

@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from skfedauc._output_file import check_target, write_whole
-from skfedauc.audit.document import Card, Cell, Document, Mark, Row, unbroken
+from skfedauc.audit.document import Card, Document, Row, unbroken
 
-# Plot of a card: width, last pixel of the scale, and height of a row. Left of the scale are the
-# labels, whose characters are at most this wide, also on phones.
-_WIDTH, _RIGHT, _ROW, _CHARACTER = 460, 392, 24, 8.4
-# Plot of a table's cell: width, margin and height
-_GLYPH, _MARGIN, _TALL = 132, 8, 18
+# Plot of a card, 460 pixels wide: last pixel of the scale. Left of the scale are the labels, whose
+# characters are at most this wide, also on phones.
+_RIGHT, _CHARACTER = 392, 8.4
+# Plot of a table's cell: width and margin
+_GLYPH, _MARGIN = 132, 8
 _STEPS = (0.01, 0.02, 0.05, 0.1, 0.2)
 # Size of a panel in pixels, and its margin for labels
 _PANEL, _BORDER = 220, 30
@@ -45,11 +45,11 @@ class Scale(NamedTuple):
         step = next((s for s in _STEPS if (self.high - self.low) / s <= 6), 0.5)
         first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
         values = [count * step for count in range(first, last + 1)]
-        return [(self(value), _tick(value)) for value in values]
+        return [(self(of), "0" if abs(of) < 1e-9 else _number(of, 2)) for of in values]
 
 
-def _tick(value: float) -> str:
-    return "0" if abs(value) < 1e-9 else f"{value:.2f}".replace("-", "\N{MINUS SIGN}")
+def _number(value: float, digits: int = 3) -> str:
+    return f"{value:.{digits}f}".replace("-", "\N{MINUS SIGN}")
 
 
 def _scale_of_cards(cards: tuple[Card, ...]) -> Scale | None:
@@ -66,51 +66,12 @@ def _scale_of_cards(cards: tuple[Card, ...]) -> Scale | None:
     return Scale(min(ends) - pad, max(ends) + pad, round(left), _RIGHT)
 
 
-def _plot(marks: tuple[Mark, ...], center: float, scale: Scale | None) -> dict[str, Any] | None:
-    """Return a plot's geometry: one row for each group, lowest first."""
-    if not marks or scale is None:
-        return None
-    rows = [
-        {
-            "mark": mark,
-            "y": 14 + place * _ROW,
-            "x": scale(mark.value),
-            "low": scale(mark.low),
-            "high": scale(mark.high),
-            "before": None if mark.before is None else scale(mark.before),
-            "value": f"{mark.value:.3f}".replace("-", "\N{MINUS SIGN}"),
-        }
-        for place, mark in enumerate(marks)
-    ]
-    is_shown = scale.low <= center <= scale.high
-    return {
-        "rows": rows,
-        "ticks": scale.ticks(),
-        "center": scale(center) if is_shown else None,
-        "bottom": 4 + len(rows) * _ROW,
-        "height": 24 + len(rows) * _ROW,
-        "width": _WIDTH,
-        "left": scale.first,
-    }
-
-
-def _glyph(cell: Cell, row: Row) -> dict[str, Any] | None:
-    """Return the interval's geometry in a cell; all cells in a row share the scale."""
-    if math.isnan(cell.low):
-        return None
-    cells = [of for of in row.cells if not math.isnan(of.low)]
-    ends = [cell.null] + [end for of in cells for end in (of.low, of.high)]
-    ends += [of.limit for of in cells if of.limit is not None]
-    scale = Scale(min(ends), max(max(ends), min(ends) + 1e-6), _MARGIN, _GLYPH - _MARGIN)
-    return {
-        "width": _GLYPH,
-        "height": _TALL,
-        "null": scale(cell.null),
-        "low": scale(cell.low),
-        "high": scale(cell.high),
-        "x": scale(cell.estimate),
-        "limit": None if cell.limit is None else scale(cell.limit),
-    }
+def _scale_of_row(row: Row) -> Scale:
+    """Return the scale that the intervals in all cells of a row share."""
+    known = [cell for cell in row.cells if not math.isnan(cell.low)]
+    ends = [end for cell in known for end in (cell.null, cell.low, cell.high)]
+    ends += [cell.limit for cell in known if cell.limit is not None]
+    return Scale(min(ends), max(max(ends), min(ends) + 1e-6), _MARGIN, _GLYPH - _MARGIN)
 
 
 def _pixels(points: Any) -> list[tuple[float, float]]:
@@ -126,7 +87,7 @@ def _download(document: Document) -> str:
     return f"data:application/json;base64,{base64.b64encode(text.encode()).decode()}"
 
 
-@functools.lru_cache(maxsize=1)
+@functools.cache
 def _templates() -> Any:
     check_installed()
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -141,10 +102,10 @@ def _templates() -> Any:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    found.globals |= {"glyph": _glyph, "plot": _plot, "pixels": _pixels, "download": _download}
+    found.globals |= {"scale_of_row": _scale_of_row, "pixels": _pixels, "download": _download}
     found.globals["style"] = Markup((folder / "style.css").read_text("utf-8"))
-    found.globals["panel"] = {"size": _PANEL, "border": _BORDER}
-    found.filters["unbroken"] = unbroken
+    found.globals |= {"panel": {"size": _PANEL, "border": _BORDER}, "is_nan": math.isnan}
+    found.filters |= {"unbroken": unbroken, "number": _number}
     return found
 
 

@@ -9,18 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc.audit.samples import Cells, Sample
+from skfedauc.audit.samples import Cells, Decided, Sample
 from skfedauc.inference.calibration import mean_scores
 from skfedauc.inference.cross_gap import CrossGaps, cross_gaps
 from skfedauc.inference.differences import (
     MOST_GROUPS,
     Estimates,
-    GapLimits,
     UsedGroups,
     clearest_difference,
     deviate_of_all_pairs,
@@ -54,10 +53,6 @@ _SELECTED = ((0, 1), (0, 1))
 # The gap's interval, the p value at which it excludes equal groups and the limits for all groups
 # together come from the same limits, so they never disagree.
 
-# Columns of a table: group value limits at 95 %, differences from the reference group (or the
-# values themselves), and limits of these differences for all groups together
-Columns: TypeAlias = dict[str, Floats]
-
 
 class Gap(NamedTuple):
     """Gap between two groups, or a group and all others (`lowest` is None), with its limits.
@@ -88,12 +83,6 @@ class Between:
     is_ratio: bool = False
     most: float = 1.0
 
-    @property
-    def ends(self) -> tuple[int, int]:
-        """Groups with the largest and the smallest value."""
-        highest, lowest = int(self.values.argmax()), int(self.values.argmin())
-        return highest, lowest if lowest != highest else self.values.size - 1
-
     def size(self, highest: int, lowest: int) -> float:
         """Return the gap between two groups; the ratio of zeros is NaN."""
         most, least = float(self.values[highest]), float(self.values[lowest])
@@ -101,17 +90,21 @@ class Between:
             return most - least
         return least / most if most > 0.0 else float("nan")
 
-    def gap(self, alpha: float) -> GapLimits:
-        """Return the limits for the gap between the two true values furthest apart.
+    def largest(self, alpha: float) -> Gap:
+        """Return the gap between the two groups that are furthest apart.
 
-        The limits together fail with probability `alpha` at most.
+        Its limits are those of the two true values furthest apart, which together fail with
+        probability `alpha` at most.
         """
+        highest, lowest = int(self.values.argmax()), int(self.values.argmin())
+        if lowest == highest:
+            lowest = self.values.size - 1
         given = self.estimates, self.values.size, alpha, self.correlation
-        return limits_of_ratio(*given) if self.is_ratio else limits_of_difference(*given, self.most)
-
-    def excludes_equality(self, limits: GapLimits) -> bool:
-        """Return whether the gap's limits exclude equal groups."""
-        return limits.high < 1.0 if self.is_ratio else limits.low > 0.0
+        if self.is_ratio:
+            limits = limits_of_ratio(*given)
+        else:
+            limits = limits_of_difference(*given, self.most)
+        return Gap(highest, lowest, self.size(highest, lowest), *limits)
 
     def pvalue(self) -> float:
         """Return the smallest error probability at which the interval excludes equal groups."""
@@ -122,21 +115,30 @@ class Between:
         chosen = np.flatnonzero(among)
         if chosen.size < 2 or self.is_ratio:
             return None
-        low, (g, h) = self._lowest(deviate_of_all_pairs(alpha, self.values.size), chosen)
+        of_all = self.estimates(deviate_of_all_pairs(alpha, self.values.size))
+        lowest, highest = (Limits(*(part[chosen] for part in of)) for of in of_all)
+        correlation = self.correlation
+        if correlation is not None:
+            correlation = correlation[np.ix_(chosen, chosen)]
+        low, (g, h) = largest_difference(lowest, highest, -1.0, correlation)
         if low <= 0.0:
             return None
         # The largest observed gap comes first, if it is established as well.
         ends = chosen[[self.values[chosen].argmax(), self.values[chosen].argmin()]]
         for pair in (ends, chosen[[g, h]]):
-            highest, lowest = map(int, pair)
-            found = self.columns(alpha, lowest)
-            limits = [float(found[f"simultaneous_{end}"][highest]) for end in ("low", "high")]
+            above, below = map(int, pair)
+            found = self.columns(alpha, below)
+            limits = [float(found[f"simultaneous_{end}"][above]) for end in ("low", "high")]
             if limits[0] > 0.0:
                 break
-        return Gap(highest, lowest, self.size(highest, lowest), *limits)
+        return Gap(above, below, self.size(above, below), *limits)
 
-    def columns(self, alpha: float, reference: int) -> Columns:
-        """Return group limits, and limits of the differences from a reference group."""
+    def columns(self, alpha: float, reference: int) -> dict[str, Floats]:
+        """Return a table's columns.
+
+        They are the limits of each group's value at 95 %, the differences from the reference, and
+        their limits for all groups together.
+        """
         lowest, highest = self.estimates(normal_quantile(0.025))
         ends = self.estimates(deviate_of_all_pairs(alpha, self.values.size))
         own = [Limits(*(part[reference] for part in of)) for of in ends]
@@ -154,14 +156,6 @@ class Between:
             "simultaneous_high": high,
         }
 
-    def _lowest(self, deviate: float, chosen: NDArray[np.intp]) -> tuple[float, tuple[int, int]]:
-        """Return the largest lower limit over the chosen groups' pairs, and its pair."""
-        lowest, highest = (Limits(*(part[chosen] for part in of)) for of in self.estimates(deviate))
-        correlation = self.correlation
-        if correlation is not None:
-            correlation = correlation[np.ix_(chosen, chosen)]
-        return largest_difference(lowest, highest, -1.0, correlation)
-
 
 class WithOthers:
     """Each group compared with all other groups: xAUC disparities."""
@@ -172,21 +166,14 @@ class WithOthers:
         self.gaps, self.values = gaps, gaps.disparity
 
     @property
-    def ends(self) -> tuple[int, None]:
+    def furthest(self) -> int:
         """Group with the largest absolute value; of two groups, the one that is favored."""
-        return int(np.argmax(np.abs(self.values) + 1e-12 * (self.values > 0.0))), None
+        return int(np.argmax(np.abs(self.values) + 1e-12 * (self.values > 0.0)))
 
-    def size(self, highest: int, lowest: None = None) -> float:
-        """Return a group's absolute value."""
-        return float(abs(self.values[highest]))
-
-    def gap(self, alpha: float) -> GapLimits:
-        """Return the limits for the largest absolute value."""
-        return GapLimits(*self.gaps.largest(alpha, alpha / 2.0))
-
-    def excludes_equality(self, limits: GapLimits) -> bool:
-        """Return whether the largest absolute value's limits exclude 0."""
-        return limits.low > 0.0
+    def largest(self, alpha: float) -> Gap:
+        """Return the largest absolute value."""
+        g, limits = self.furthest, self.gaps.largest(alpha, alpha / 2.0)
+        return Gap(g, None, float(abs(self.values[g])), *limits)
 
     def pvalue(self) -> float:
         """Return the groups' smallest p value, times the comparison count."""
@@ -200,14 +187,14 @@ class WithOthers:
         # Limits of the absolute value, on the side of the estimate
         least, most = np.where(self.values > 0.0, [low, high], [-high, -low])
         known = np.where(among, np.nan_to_num(least, nan=-np.inf), -np.inf)
-        g = self.ends[0]
+        g = self.furthest
         if not known[g] > 0.0:
             g = int(known.argmax())
         if not known[g] > 0.0:
             return None
-        return Gap(g, None, self.size(g), float(least[g]), float(most[g]))
+        return Gap(g, None, float(abs(self.values[g])), float(least[g]), float(most[g]))
 
-    def columns(self, alpha: float, reference: int) -> Columns:
+    def columns(self, alpha: float, reference: int) -> dict[str, Floats]:
         """Return limits for each group alone, and for all groups together."""
         names = "ci_low", "ci_high", "difference", "simultaneous_low", "simultaneous_high"
         own = self.gaps.limits(0.95, are_simultaneous=False)
@@ -346,16 +333,16 @@ def _rate(
     events = np.array(of, bool) & np.array(counts, bool)
 
     def ask(sample: Sample) -> Between:
-        decided = sample.decided()
+        assert sample.decisions is not None
+        decided = Decided.of(sample.decisions.counts)
         rows = decided.rows(of)
         total = np.asarray(rows.weight, np.float64)
         with np.errstate(divide="ignore", invalid="ignore"):
             shares = np.where(total > 0.0, decided.rows(events).weight / total, np.nan)
         sums = sample.sums_of(of, counts)
-        if sums is None:
-            return Between(shares, estimates_of_shares(shares, rows.effective), n_rows=rows.n)
-        estimates = estimates_of_shares(shares, sums.shares)
-        return Between(shares, estimates, sums.correlation, n_rows=rows.n)
+        precision = rows.effective if sums is None else sums.shares
+        correlation = None if sums is None else sums.correlation
+        return Between(shares, estimates_of_shares(shares, precision), correlation, rows.n)
 
     def changes(models: TwoModels) -> Changes:
         rows = models.rows

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,11 +27,8 @@ from skfedauc.inference.calibration import (
 from skfedauc.inference.intervals import Interval
 from skfedauc.inference.proportions import ClusterSums
 from skfedauc.pairs import GroupPairs
-from skfedauc.report import GroupAUC, estimates_of, group_names_of, index_of, large_groups
+from skfedauc.report import GroupAUC, estimates_of, group_names_of, large_groups
 from skfedauc.report.threshold_sweep import check_edges
-
-if TYPE_CHECKING:
-    from fairlearn.metrics import MetricFrame
 
 # Number of rows of the smaller class below which a group is not headlined
 FEW = 50
@@ -147,9 +144,8 @@ class Sample:
     def has_probabilities(self) -> bool:
         """Whether scores are exact probabilities, and not only 0 and 1."""
         counts = self.report.counts
-        if view_of(counts).ranges is not None or not are_exact_probabilities(counts):
-            return False
-        return not are_decisions(counts)
+        is_exact = view_of(counts).ranges is None and are_exact_probabilities(counts)
+        return is_exact and not are_decisions(counts)
 
     def slopes(self) -> Interval:
         """Return the calibration slopes of the groups with 95 % intervals."""
@@ -160,11 +156,6 @@ class Sample:
         """Return the cells by cluster, or None if all rows are independent."""
         clusters = self.clusters
         return None if clusters is None else ClusterCells(clusters, self.report.counts.cells)
-
-    def decided(self) -> Decided:
-        """Return the rows by class and decision of each group."""
-        assert self.decisions is not None
-        return Decided.of(self.decisions.counts)
 
     def sums_of(self, denominator: Cells, events: Cells) -> ClusterSums | None:
         """Return the sums of a rate by unit, or None if all rows are independent."""
@@ -284,7 +275,7 @@ def are_decisions(counts: ScoreCounts) -> bool:
     return bool(np.isin(scores, (0.0, 1.0)).all() or np.isin(scores, (-1.0, 0.0)).all())
 
 
-def check_decisions(decisions: Any, counts: ScoreCounts, has_clusters: bool) -> ScoreCounts:
+def check_decisions(decisions: Any, counts: ScoreCounts) -> ScoreCounts:
     """Return decisions after checking that they are 0 and 1 on the rows of the counts."""
     if not isinstance(decisions, ScoreCounts):
         raise TypeError(
@@ -299,21 +290,16 @@ def check_decisions(decisions: Any, counts: ScoreCounts, has_clusters: bool) -> 
             f"decisions must have the scores 0 and 1 only; got scores from {scores.min():g} to "
             f"{scores.max():g}."
         )
-    same_groups = decisions.groups == counts.groups
-    if not same_groups or not all(
+    same_rows = decisions.groups == counts.groups and all(
         np.array_equal(getattr(decisions, name), getattr(counts, name))
         for name in ("n_positives", "n_negatives")
-    ):
-        of_clusters = (
-            " Count the decisions by the columns of the report and its column of clusters, or pass "
-            "y_pred= and clusters= to FairnessAudit.from_predictions."
-            if has_clusters
-            else ""
-        )
+    )
+    if not same_rows:
         raise ValueError(
             "decisions must have the rows of the report: the same groups, with the same numbers of "
             f"positives and negatives. The decisions are {decisions!r}; the report has "
-            f"{counts!r}.{of_clusters}"
+            f"{counts!r}. Count the decisions by the columns of the report and its column of "
+            "clusters, if it has one, or pass y_pred= to FairnessAudit.from_predictions."
         )
     return decisions
 
@@ -327,31 +313,3 @@ def decisions_of(report: GroupAUC, decisions: ScoreCounts | None) -> GroupPairs 
     of_units = [labels[g] for g in clusters.group_of]
     counts = decisions.regroup(dict(zip(decisions.groups or (), of_units, strict=True)))
     return GroupPairs(counts, clusters=clusters.with_units(decisions))
-
-
-def metric_frame(report: GroupAUC, decisions: GroupPairs) -> MetricFrame:
-    """Return fairlearn's `MetricFrame` of the rates of all groups of a report.
-
-    The frame has one weighted row for each group, label and decision. A rate is the selection rate
-    of the rows in its denominator. Therefore, the true positive rate of a group without positives
-    is undefined. Fairlearn's ``true_positive_rate`` returns 0 for such a group.
-    """
-    from fairlearn.metrics import MetricFrame, selection_rate
-
-    weight = np.asarray(Decided.of(decisions.counts).weight, np.float64)
-    label, decision, group = np.indices(weight.shape).reshape(3, -1)
-    weight = weight.ravel()
-    features = index_of(report).to_frame(index=False).set_axis(list(column_names(report)), axis=1)
-    of_rates = {
-        "selection_rate": weight,
-        "true_positive_rate": weight * label,
-        "false_positive_rate": weight * (1 - label),
-    }
-    with np.errstate(invalid="ignore"):
-        return MetricFrame(
-            metrics=dict.fromkeys(of_rates, selection_rate),
-            y_true=label,
-            y_pred=decision,
-            sensitive_features=features.iloc[group].reset_index(drop=True),
-            sample_params={rate: {"sample_weight": of} for rate, of in of_rates.items()},
-        )

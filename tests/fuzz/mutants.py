@@ -177,8 +177,8 @@ TESTED = [
         Mutant(
             "the verdict is read from another interval than the one shown",
             "audit/answers.py",
-            "    is_apart = contrast.excludes_equality(limits)\n",
-            "    is_apart = contrast.excludes_equality(contrast.gap(0.9))\n",
+            "else largest.ci_low > 0.0\n",
+            "else contrast.largest(0.9).ci_low > 0.0\n",
         ),
         "tests/test_fairness_audit.py",
     ),
