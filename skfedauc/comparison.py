@@ -32,7 +32,7 @@ from skfedauc.inference.quantiles import Pairs
 from skfedauc.inference.row_effects import Rows, near_one
 from skfedauc.measures import Measure, check_measure
 from skfedauc.pairs import GroupPairs
-from skfedauc.report import AVERAGES, GroupAUC, estimates_of, index_of, of_one_label, shares
+from skfedauc.report import AVERAGES, GroupAUC, estimates_of, of_one_label, shares
 from skfedauc.report.groups import order_of
 from skfedauc.report.statistics import Average
 
@@ -254,7 +254,7 @@ default="pooled"
     if within is not None:
         of_groups, adjustment = compare_in_groups(within, pairs, confidence_level)
         by_group = _table(of_groups, measure).assign(adjustment=adjustment)
-        by_group.index = _index(names, pairs, index_of(reports[0]))
+        by_group.index = _index(names, pairs, estimates_of(reports[0]).labels)
         lines = np.arange(len(by_group)).reshape(-1, len(pairs[0]))  # one row per group
         by_group = by_group.take(lines[order_of(counts[0])].ravel())
     of_models = np.empty(len(names))

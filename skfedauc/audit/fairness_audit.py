@@ -45,7 +45,7 @@ from skfedauc.audit.samples import (
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.score_counts import identifier_of, view_of
 from skfedauc.pairs import GroupPairs
-from skfedauc.report import GroupAUC, estimates_of, index_of, labels_of_rows, listed
+from skfedauc.report import GroupAUC, estimates_of, labels_of_rows, listed
 from skfedauc.report.threshold_sweep import ThresholdSweep, threshold_sweep
 
 if TYPE_CHECKING:
@@ -438,7 +438,7 @@ class FairnessAudit(Output):
             ends = ("", "_ci_low", "_ci_high")
             for end, of_groups in zip(ends, sample.slopes()[:3], strict=True):
                 columns[f"calibration_slope{end}"] = of_groups
-        table = pd.DataFrame(columns, index=index_of(sample.report))
+        table = pd.DataFrame(columns, index=estimates_of(sample.report).labels)
         return listed(sample.report.counts, table)
 
     def compare(
@@ -571,7 +571,7 @@ class FairnessAudit(Output):
         """
         return threshold_sweep(
             self.report.counts,
-            index_of(self.report),
+            estimates_of(self.report).labels,
             thresholds=thresholds,
             threshold=self._score_threshold,
             least_rows=self.min_per_class,

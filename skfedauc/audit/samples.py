@@ -27,7 +27,7 @@ from skfedauc.inference.calibration import (
 )
 from skfedauc.inference.proportions import ClusterSums
 from skfedauc.pairs import GroupPairs
-from skfedauc.report import GroupAUC, estimates_of, group_names_of, index_of, large_groups
+from skfedauc.report import GroupAUC, estimates_of, large_groups
 from skfedauc.report.threshold_sweep import check_edges
 
 if TYPE_CHECKING:
@@ -240,7 +240,7 @@ def part_of(label: Any, places: Sequence[int]) -> Any:
 
 
 def column_names(report: GroupAUC) -> tuple[str, ...]:
-    return _input.column_names(report.counts.groups, group_names_of(report))
+    return _input.column_names(report.counts.groups, estimates_of(report).group_names)
 
 
 # Decisions ---------------------------------------------------------------------------------------
@@ -341,7 +341,11 @@ def metric_frame(report: GroupAUC, decisions: GroupPairs) -> MetricFrame:
     weight = np.asarray(Decided.of(decisions.counts).weight, np.float64)
     label, decision, group = np.indices(weight.shape).reshape(3, -1)
     weight = weight.ravel()
-    features = index_of(report).to_frame(index=False).set_axis(list(column_names(report)), axis=1)
+    features = (
+        estimates_of(report)
+        .labels.to_frame(index=False)
+        .set_axis(list(column_names(report)), axis=1)
+    )
     of_rates = {
         "selection_rate": weight,
         "true_positive_rate": weight * label,

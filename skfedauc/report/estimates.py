@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import functools
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from skfedauc import _input
 from skfedauc.counts.moments import Floats
+from skfedauc.counts.score_counts import view_of
 from skfedauc.inference import measures
 from skfedauc.inference.clusters import pooled_clusters, variances_of_clusters
 from skfedauc.inference.curves import GroupCurves
@@ -26,18 +30,27 @@ from skfedauc.measures import Measure, check_measure
 from skfedauc.pairs import GroupPairs
 from skfedauc.report.groups import NotDefined, UndefinedPolicy, check_replacement
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 class GroupEstimates:
     """Values of a measure by group, and the pairs of rows that determine them.
 
     An *index* is a measure on a linear scale from 0 to 1. The index of an AUC is the AUC. Other
-    measures than the AUC need scores, and rows that are all compared with each other.
+    measures than the AUC need scores, and rows that are all compared with each other. Tables name
+    the columns of groups by `group_names`.
     """
 
     def __init__(
-        self, pairs: GroupPairs, policy: UndefinedPolicy, measure: Measure | None = None
+        self,
+        pairs: GroupPairs,
+        policy: UndefinedPolicy,
+        measure: Measure | None = None,
+        group_names: tuple[str, ...] = (),
     ) -> None:
         self.pairs = pairs
+        self.group_names = group_names
         self.policy = policy
         self.measure = check_measure(measure)
         check_replacement(policy.undefined, self.measure)
@@ -52,6 +65,16 @@ class GroupEstimates:
                 f"{result} is for AUCs, and this report has measure={self.measure!r}. Make a "
                 "report without measure=."
             )
+
+    @functools.cached_property
+    def labels(self) -> pd.Index:
+        """Group labels as an index, in the order of ``counts.groups``."""
+        import pandas as pd
+
+        labels = view_of(self.pairs.counts).labels
+        if labels is None:
+            return pd.Index(["all"] * self.pairs.n_groups, name="group")
+        return _input.index_of_labels(labels, self.group_names)
 
     # Values --------------------------------------------------------------------------------------
 
@@ -207,10 +230,8 @@ class GroupEstimates:
 
     def quiet(self) -> GroupEstimates:
         """Return these estimates without warnings and errors about undefined values."""
-        quiet = GroupEstimates(self.pairs, self.policy.quiet(), self.measure)
-        # Share what is computed already.
-        names = ("variances", "pooled", "index", "pooled_index", "curves", "pooled_curve")
-        vars(quiet).update({name: vars(self)[name] for name in names if name in vars(self)})
+        quiet = copy.copy(self)  # It shares what is computed already.
+        quiet.policy = self.policy.quiet()
         return quiet
 
     def of_measure(self, measure: Measure) -> GroupEstimates:

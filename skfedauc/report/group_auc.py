@@ -184,14 +184,13 @@ class GroupAUC:
             counts, of_clusters = ClusterCounts.of_counts(counts, position)
             pairs = GroupPairs(counts, clusters=of_clusters)
             names = names[:position] + names[position + 1 :]
-        self._group_names = names
         self._left_out = LeftOut(1, ())
         least = _input.check_whole_number(min_per_class, "min_per_class", 1)
         if least > 1:
             pairs, self._left_out = large_groups(pairs, least)
         if not isinstance(undefined, UndefinedPolicy):
             undefined = UndefinedPolicy(undefined)
-        self._estimates = GroupEstimates(pairs, undefined, measure)
+        self._estimates = GroupEstimates(pairs, undefined, measure, names)
 
     @property
     def counts(self) -> ScoreCounts:
@@ -518,11 +517,10 @@ class GroupAUC:
 
         pairs = self._of_auc("cross_matrix").pairs
         pairs.check_has_scores("cross_matrix")
-        table = pd.DataFrame(
-            pairs.cross_auc.copy(),
-            index=self._index("positives"),
-            columns=self._index("negatives"),
-        )
+        positives = negatives = self._estimates.labels
+        if positives.nlevels == 1:
+            positives, negatives = positives.rename("positives"), positives.rename("negatives")
+        table = pd.DataFrame(pairs.cross_auc.copy(), index=positives, columns=negatives)
         return listed(self.counts, listed(self.counts, table).T).T
 
     @property
@@ -596,8 +594,7 @@ class GroupAUC:
         group
         b      0.0            1.0     1.0
         """
-        pairs = self._of_auc("abroca").pairs
-        return abroca_table(pairs, self._index(), reference)
+        return abroca_table(self._of_auc("abroca"), reference)
 
     # Intervals -------------------------------------------------------------------------
 
@@ -664,7 +661,7 @@ class GroupAUC:
             return statistic_intervals(self._estimates, confidence_level, way, over)
         if over is not None:
             raise ValueError("over applies to statistics over all groups: pass of='statistics'.")
-        table = group_intervals(self._estimates, self._index(), confidence_level, way)
+        table = group_intervals(self._estimates, confidence_level, way)
         return listed(self.counts, table)
 
     # Are the groups equal? --------------------------------------------------------------
@@ -719,8 +716,7 @@ class GroupAUC:
         >>> test.ci_low, test.pvalue > 0.05
         (0.0, True)
         """
-        estimates = self._of_auc("test_difference")
-        return difference_test(estimates, self._index(), confidence_level)
+        return difference_test(self._of_auc("test_difference"), confidence_level)
 
     # Tests with a margin ------------------------------------------------------------------
 
@@ -770,7 +766,7 @@ class GroupAUC:
         True
         """
         estimates = self._of_auc("test_margin")
-        return margin_test(estimates, self._index(), margin, reference, confidence_level)
+        return margin_test(estimates, margin, reference, confidence_level)
 
     def compare_groups(
         self, reference: Any = None, *, confidence_level: float = 0.95
@@ -814,8 +810,7 @@ class GroupAUC:
         >>> bool((report.compare_groups("rest")["pvalue_adjusted"] > 0.05).all())
         True
         """
-        estimates = self._of_auc("compare_groups")
-        return comparison_table(estimates, self._index(), reference, confidence_level)
+        return comparison_table(self._of_auc("compare_groups"), reference, confidence_level)
 
     # Which group is worst? ---------------------------------------------------------------
 
@@ -878,7 +873,7 @@ class GroupAUC:
         if estimates.policy.undefined == "raise":
             # Otherwise, `note` gives the reason without a warning.
             self._report_groups()
-        return listed(self.counts, ranking_table(estimates, self._index(), confidence_level))
+        return listed(self.counts, ranking_table(estimates, confidence_level))
 
     # Standard deviation of the true AUCs -------------------------------------------------
 
@@ -952,16 +947,7 @@ class GroupAUC:
         """Return a table of the groups, in the order of their categories."""
         import pandas as pd
 
-        return listed(self.counts, pd.DataFrame(columns, index=self._index()))
-
-    def _index(self, name: str | None = None) -> pd.Index:
-        """Index of group labels, named `name` or by the columns that the labels come from."""
-        import pandas as pd
-
-        labels = view_of(self.counts).labels
-        if labels is None:
-            return pd.Index(["all"] * self.n_groups, name=name or "group")
-        return _input.index_of_labels(labels, self._group_names, name)
+        return listed(self.counts, pd.DataFrame(columns, index=self._estimates.labels))
 
     if not TYPE_CHECKING:
 
@@ -987,16 +973,6 @@ def estimates_of(report: GroupAUC) -> GroupEstimates:
     return report._estimates  # noqa: SLF001
 
 
-def index_of(report: GroupAUC) -> pd.Index:
-    """Return group labels as an index, in the order of ``counts.groups``."""
-    return report._index()  # noqa: SLF001
-
-
-def group_names_of(report: GroupAUC) -> tuple[str, ...]:
-    """Return the group column names in tables."""
-    return report._group_names  # noqa: SLF001
-
-
 def null_difference_of(report: GroupAUC) -> float:
     """Return the expected difference from sampling error alone, if all true AUCs are equal."""
     return null_difference(report._of_auc("null_difference").variances)  # noqa: SLF001
@@ -1004,8 +980,7 @@ def null_difference_of(report: GroupAUC) -> float:
 
 def first_lines_of(report: GroupAUC) -> FirstLines:
     """Return what a report shows first."""
-    left_out = report._left_out.in_words()  # noqa: SLF001
-    return first_lines(estimates_of(report), index_of(report), left_out)
+    return first_lines(estimates_of(report), report._left_out.in_words())  # noqa: SLF001
 
 
 # Scores of an estimator ---------------------------------------------------------------------------

@@ -47,18 +47,18 @@ _MOST_IN_PAIRS = 500
 
 
 def comparison_table(
-    estimates: GroupEstimates, labels: pd.Index, reference: Any, confidence_level: float
+    estimates: GroupEstimates, reference: Any, confidence_level: float
 ) -> pd.DataFrame:
     """Return the table of `GroupAUC.compare_groups`."""
     import pandas as pd
 
     confidence_level = check_confidence_level(confidence_level)
     counts, extremes = estimates.pairs.counts, estimates.variances_at_extremes
-    n_groups, order = len(labels), order_of(counts)
+    labels, order = estimates.labels, order_of(counts)
+    n_groups = len(labels)
     if isinstance(reference, str) and reference == "rest":
-        return listed(
-            counts, _comparison_table(compare_with_rest(extremes, confidence_level), labels)
-        )
+        found = compare_with_rest(extremes, confidence_level)
+        return listed(counts, _comparison_table(found, labels))
     if reference is not None:
         number = number_of_group(reference, counts)
         found = compare_with_reference(extremes, number, confidence_level)
@@ -87,9 +87,7 @@ def _comparison_table(found: Comparisons, index: Any) -> pd.DataFrame:
     return pd.DataFrame(columns, columns=names, index=index)
 
 
-def difference_test(
-    estimates: GroupEstimates, index: pd.Index, confidence_level: float
-) -> DifferenceTest:
+def difference_test(estimates: GroupEstimates, confidence_level: float) -> DifferenceTest:
     """Return the result of `GroupAUC.test_difference`."""
     confidence_level = check_confidence_level(confidence_level)
     auc, used = estimates.group_values
@@ -101,7 +99,7 @@ def difference_test(
         return DifferenceTest(nan, nan, nan, nan, confidence_level, *nothing)
     extremes = estimates.extremes_in_use
     found = difference_interval(extremes, confidence_level, "logit")
-    groups, labels = UsedGroups.of(extremes), index.tolist()
+    groups, labels = UsedGroups.of(extremes), estimates.labels.tolist()
     pvalue, pair = np.nan, None
     if not estimates.n_replaced:
         of_groups = groups.spreads.estimates, n_groups, groups.correlation
@@ -129,11 +127,7 @@ def difference_test(
 
 
 def margin_test(
-    estimates: GroupEstimates,
-    index: pd.Index,
-    margin: Any,
-    reference: Any,
-    confidence_level: Any,
+    estimates: GroupEstimates, margin: Any, reference: Any, confidence_level: Any
 ) -> MarginTest:
     """Return the result of `GroupAUC.test_margin`; too few groups with an AUC show nothing."""
     confidence_level = check_confidence_level(confidence_level)
@@ -159,7 +153,7 @@ def margin_test(
         if n_tested:
             found = worst_above(estimates.extremes_in_use.lowest, bound, 1.0 - confidence_level)
             estimate = float(auc[used].min())
-    labels = index.tolist()
+    labels = estimates.labels.tolist()
     return MarginTest(
         claim=claim,
         is_shown=found.is_shown,
@@ -180,9 +174,7 @@ _OF_ALL = ("shrunken_auc", "ci_low", "ci_high", "reliability")
 _OF_RANKED = ("rank", "rank_low", "rank_high", "may_be_worst")
 
 
-def ranking_table(
-    estimates: GroupEstimates, index: pd.Index, confidence_level: float
-) -> pd.DataFrame:
+def ranking_table(estimates: GroupEstimates, confidence_level: float) -> pd.DataFrame:
     """Return the table of `GroupAUC.ranking`."""
     import pandas as pd
 
@@ -194,7 +186,7 @@ def ranking_table(
             **{name: _of_ranked(getattr(found, name), found.ranked) for name in _OF_RANKED},
             "note": _notes(estimates, found.ranked),
         },
-        index=index,
+        index=estimates.labels,
     )
 
 
@@ -420,10 +412,11 @@ def _verdict(
 # A group's rows and the rows of other groups ------------------------------------------------------
 
 
-def abroca_table(pairs: GroupPairs, index: pd.Index, reference: Any) -> pd.DataFrame:
+def abroca_table(estimates: GroupEstimates, reference: Any) -> pd.DataFrame:
     """Return the table of `GroupAUC.abroca`."""
     import pandas as pd
 
+    pairs = estimates.pairs
     counts = pairs.counts_for("abroca")
     pairs.check_has_scores("abroca")
     groups, reference_group = order_of(counts), None
@@ -434,7 +427,7 @@ def abroca_table(pairs: GroupPairs, index: pd.Index, reference: Any) -> pd.DataF
     return pd.DataFrame(
         [_abroca(pairs, curves, int(g), reference_group) for g in groups],
         columns=["auc", "reference_auc", "abroca"],
-        index=index[groups],
+        index=estimates.labels[groups],
     )
 
 

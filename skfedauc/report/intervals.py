@@ -262,7 +262,7 @@ def _check_rows_of(method: intervals.Method, estimates: GroupEstimates) -> None:
 
 
 def group_intervals(
-    estimates: GroupEstimates, index: pd.Index, confidence_level: float, method: intervals.Method
+    estimates: GroupEstimates, confidence_level: float, method: intervals.Method
 ) -> pd.DataFrame:
     """Return group intervals, see `GroupAUC.confidence_intervals`."""
     import pandas as pd
@@ -280,7 +280,8 @@ def group_intervals(
     else:
         low, high, note = of(estimates)
     columns = {"ci_low": low, "ci_high": high, "method": method, "note": note}
-    return pd.DataFrame({estimates.measure.name: estimates.by_group, **columns}, index=index)
+    columns = {estimates.measure.name: estimates.by_group, **columns}
+    return pd.DataFrame(columns, index=estimates.labels)
 
 
 def _note_of_binned(bounds: Bounds, of_low: str, of_high: str) -> str:
