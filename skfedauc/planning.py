@@ -354,7 +354,7 @@ def _of_pilot(report: GroupAUC, sd_ratio: float) -> tuple[float, PairMoments, fl
             "auc must be a report whose rows are in one test set; got a report over folds. Pass "
             "the report of one fold (folds[0])."
         )
-    estimates_of(report).check_auc("rows_needed")
+    estimates_of(report).of_auc("rows_needed")
     estimates_of(report).pairs.check_independent_rows("rows_needed")
     if estimates_of(report).variances.weighted:
         raise ValueError(

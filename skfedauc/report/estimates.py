@@ -58,13 +58,18 @@ class GroupEstimates:
             pairs.counts_for(f"the measure {self.measure.name!r}")
             pairs.check_has_scores(f"the measure {self.measure.name!r}")
 
-    def check_auc(self, result: str) -> None:
-        """Raise an error if the measure is not the AUC, for a result that is defined for AUCs."""
+    def of_auc(self, result: str) -> GroupEstimates:
+        """Return these estimates; raise an error for another measure than the AUC."""
         if not self.measure.is_auc:
             raise ValueError(
                 f"{result} is for AUCs, and this report has measure={self.measure!r}. Make a "
                 "report without measure=."
             )
+        return self
+
+    def report_groups(self) -> None:
+        """Warn or raise, as the policy requires, if groups lack a class."""
+        self.policy.report_groups(self.pairs, self.measure.title)
 
     @functools.cached_property
     def labels(self) -> pd.Index:
@@ -120,7 +125,7 @@ class GroupEstimates:
         The mask omits a group that lacks a class, or a number replaces the value of this group. The
         first access warns or raises if the policy requires this.
         """
-        self.policy.report_groups(self.pairs, self.measure.title)
+        self.report_groups()
         values, replacement = self.by_group, self.policy.replacement
         if replacement is None:
             return values, self.pairs.defined

@@ -383,7 +383,6 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
 
         confidence_level = intervals.check_confidence_level(confidence_level)
         _input.check_option("of", of, ("groups", "statistics"))
-        check_class_average(class_average)
         if self._rows is None:
             raise ValueError(
                 "intervals of averages over classes need the rows, because counts by class have "
