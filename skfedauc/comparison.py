@@ -255,8 +255,7 @@ default="pooled"
         lines = np.arange(len(by_group)).reshape(-1, len(pairs[0]))  # one row per group
         by_group = by_group.take(lines[order_of(counts[0])].ravel())
     of_models = np.empty(len(names))
-    for place, column in zip(pairs, ("value_a", "value_b"), strict=True):
-        of_models[place] = table[column]
+    of_models[pairs[0]], of_models[pairs[1]] = table["value_a"], table["value_b"]
     title = f"{statistic} {'AUC' if isinstance(measure, AUC) else measure.name}"
     by_model = pd.Series(of_models, pd.Index(names, name="model", tupleize_cols=False), name=title)
     columns = ["difference", "ci_low", "ci_high", "statistic", "pvalue_adjusted"]
@@ -293,13 +292,11 @@ def paired_rows(models: Sequence[_input.Rows], report: GroupAUC) -> Rows:
 def _check_options(statistic: Any, over: Any, groups: Any) -> None:
     _input.check_option("statistic", statistic, ("pooled", *AVERAGES))
     _input.check_option("over", over, ("rows", "groups"))
-    if statistic != "pooled" and groups is None:
+    if groups is None and (statistic != "pooled" or over == "groups"):
         raise ValueError(
-            f"statistic={statistic!r} is an average of group AUCs, so it needs groups; pass "
-            "groups=labels, or statistic='pooled'."
+            f"statistic={statistic!r} with over={over!r} needs groups; pass groups=labels, or "
+            "statistic='pooled' and over='rows'."
         )
-    if over == "groups" and groups is None:
-        raise ValueError("over='groups' needs groups; pass groups=labels, or over='rows'.")
 
 
 def _checked_rows(
@@ -402,5 +399,4 @@ def _table(found: Comparisons, measure: Measure) -> pd.DataFrame:
 
 def _clearest(table: pd.DataFrame) -> int:
     """Return the place of the comparison with the smallest adjusted p value."""
-    pvalues = table["pvalue_adjusted"].to_numpy()
-    return 0 if np.isnan(pvalues).all() else int(np.nanargmin(pvalues))
+    return int(table["pvalue_adjusted"].fillna(np.inf).to_numpy().argmin())

@@ -15,7 +15,6 @@ from skfedauc.report.groups import (
     Undefined,
     UndefinedPolicy,
     by_number,
-    check_replacement,
     check_undefined,
     labels_of_rows,
     large_groups,

@@ -28,7 +28,7 @@ from skfedauc.inference.variances import (
 )
 from skfedauc.measures import Measure, check_measure
 from skfedauc.pairs import GroupPairs
-from skfedauc.report.groups import NotDefined, UndefinedPolicy, check_replacement
+from skfedauc.report.groups import NotDefined, UndefinedPolicy, check_undefined
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,7 +53,7 @@ class GroupEstimates:
         self.group_names = group_names
         self.policy = policy
         self.measure = check_measure(measure)
-        check_replacement(policy.undefined, self.measure)
+        check_undefined(policy.undefined, self.measure)
         if not self.measure.is_auc:
             pairs.counts_for(f"the measure {self.measure.name!r}")
             pairs.check_has_scores(f"the measure {self.measure.name!r}")
@@ -92,7 +92,8 @@ class GroupEstimates:
         if self.measure.is_auc:
             return self.pairs.auc
         if self.pairs.has_overlaps:
-            return _middle(*(end.index for end in self.extremes))
+            lowest, highest = self.extremes
+            return (lowest.index + highest.index) / 2.0
         return measures.index_of(self.measure, self.curves)
 
     @functools.cached_property
@@ -103,19 +104,18 @@ class GroupEstimates:
         if self.pairs.n_groups == 0:
             return float("nan")
         if self.pairs.has_overlaps:
-            return float(_middle(*(np.array(end.pooled_index) for end in self.extremes)))
+            lowest, highest = self.extremes
+            return (lowest.pooled_index + highest.pooled_index) / 2.0
         return float(measures.index_of(self.measure, self.pooled_curve)[0])
 
     @property
     def by_group(self) -> Floats:
         """Each group's value; NaN if the group lacks a class."""
-        return self.index if self.measure.is_auc else measures.value_of(self.measure, self.index)
+        return measures.value_of(self.measure, self.index)
 
     @property
     def pooled_value(self) -> float:
         """Value of all rows together; NaN without rows in both classes."""
-        if self.measure.is_auc:
-            return self.pooled_index
         return float(measures.value_of(self.measure, np.array(self.pooled_index)))
 
     @functools.cached_property
@@ -242,8 +242,3 @@ class GroupEstimates:
     def of_measure(self, measure: Measure) -> GroupEstimates:
         """Return the estimates of a measure for the same rows, with the same policy."""
         return GroupEstimates(self.pairs, self.policy, measure)
-
-
-def _middle(low: Floats, high: Floats) -> Floats:
-    middle: Floats = (low + high) / 2.0
-    return middle

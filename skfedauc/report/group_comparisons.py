@@ -93,9 +93,8 @@ def difference_test(estimates: GroupEstimates, confidence_level: float) -> Diffe
     auc, used = estimates.group_values
     n_groups = int(used.sum())
     if n_groups < 2:
-        reason = "needs two groups with both classes"
-        nan = float("nan")
-        nothing = (None, None, None, n_groups, reason)
+        nan, reason = float("nan"), "needs two groups with both classes"
+        nothing = None, None, None, n_groups, reason
         return DifferenceTest(nan, nan, nan, nan, confidence_level, *nothing)
     extremes = estimates.extremes_in_use
     found = difference_interval(extremes, confidence_level, "logit")

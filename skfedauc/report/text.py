@@ -187,9 +187,7 @@ def _quality(estimates: GroupEstimates) -> Iterator[str]:
     known = [name for name in words if name in determined_statistics(estimates)]
     if estimates.pairs.n_groups < 2:
         known = known[:1]
-    limits = None
-    if not estimates.pairs.rows_repeat:
-        limits = _intervals(estimates, known)
+    limits = None if estimates.pairs.rows_repeat else _intervals(estimates, known)
     for name in known:
         value = estimates.value_of(STATISTICS[name].compute)
         if np.isnan(value):
