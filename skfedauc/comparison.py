@@ -11,7 +11,6 @@ import numpy as np
 from skfedauc import _input, _words
 from skfedauc.counts import left_out
 from skfedauc.inference import intervals
-from skfedauc.inference.intervals import check_confidence_level
 from skfedauc.inference.measures import (
     bounded_variances,
     check_comparable,
@@ -200,7 +199,7 @@ default="pooled"
     """
     import pandas as pd
 
-    confidence_level = check_confidence_level(confidence_level)
+    confidence_level = intervals.check_confidence_level(confidence_level)
     _check_options(statistic, over, groups)
     models = _models_of(scores, len(y_true) if hasattr(y_true, "__len__") else None)
     names = list(models)
@@ -260,9 +259,8 @@ default="pooled"
     by_model = pd.Series(of_models, pd.Index(names, name="model", tupleize_cols=False), name=title)
     columns = ["difference", "ci_low", "ci_high", "statistic", "pvalue_adjusted"]
     estimate, low, high, t, pvalue = table[columns].iloc[_clearest(table)].tolist()
-    n_missing = checked[0].n_missing
     return ModelComparison(
-        estimate, low, high, t, pvalue, table, by_model, by_group, over, n_missing
+        estimate, low, high, t, pvalue, table, by_model, by_group, over, checked[0].n_missing
     )
 
 

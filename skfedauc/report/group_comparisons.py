@@ -283,14 +283,28 @@ def agreement_with_pooled(estimates: GroupEstimates, delta: float) -> Agreement:
     pooled = estimates.pairs.pooled_auc
     sides = agreement.class_agreement(counts)
     strata, own = strata_of(counts), view_of(with_weights_over(counts)).own_moments
-    rows, class_rows = [], (variances.negatives, variances.positives)
+    certain, scores, rows = {}, {}, []
+    for i, name in enumerate(("negatives", "positives")):
+        mine = variances.positives if i else variances.negatives
+        share = mine.weight / mine.weight.sum()
+        certain[name] = agreement.certain_bound(share, sides[1 - i].distances)
+        scores[name] = {
+            "largest_distance": np.nanmax(sides[i].distances),
+            "mean_distance": np.nansum(share * sides[i].distances),
+            "null_mean_distance": np.dot(share, agreement.null_distances(mine.effective)),
+            "statistic": sides[i].statistic,
+            "pvalue": sides[i].pvalue,
+        }
     for name in AVERAGES:
         share = shares(estimates, name)
         if share is None:
             continue
         value = float(np.dot(share[share > 0], auc[share > 0]))
         difference = pooled - value
-        low, high = _difference_bounds(estimates, name, difference)
+        low = high = difference
+        if estimates.pairs.is_binned:
+            of_pooled, of_average = (statistic_bounds(estimates, of) for of in ("pooled", name))
+            low, high = of_pooled.low - of_average.high, of_pooled.high - of_average.low
         derivatives = _derivatives(estimates, name, share, value)
         random = agreement.of_random_numbers(strata, derivatives)
         error = np.sqrt(agreement.of_difference(strata, variances, own, share) + random)
@@ -305,27 +319,11 @@ def agreement_with_pooled(estimates: GroupEstimates, delta: float) -> Agreement:
                 "difference": difference,
                 "ci_low": low - reach,
                 "ci_high": high + reach,
-                "bound": np.nan,
+                "bound": certain.get(name, np.nan) + max(difference - low, high - difference),
                 "equivalent_to_pooled": _equivalence(low, high, error, delta),
             }
         )
     averages = pd.DataFrame(rows).set_index("average")
-    differences = averages["difference"].to_dict()
-    scores = {}
-    for i, name in enumerate(("negatives", "positives")):
-        mine, other = class_rows[i], sides[1 - i]
-        share = mine.weight / mine.weight.sum()
-        bound = agreement.certain_bound(share, other.distances)
-        difference = differences[name]
-        low, high = _difference_bounds(estimates, name, difference)
-        averages.loc[name, "bound"] = bound + max(difference - low, high - difference)
-        scores[name] = {
-            "largest_distance": np.nanmax(sides[i].distances),
-            "mean_distance": np.nansum(share * sides[i].distances),
-            "null_mean_distance": np.dot(share, agreement.null_distances(mine.effective)),
-            "statistic": sides[i].statistic,
-            "pvalue": sides[i].pvalue,
-        }
     table = pd.DataFrame.from_dict(scores, orient="index")
     verdict = _verdict(pooled, averages, table, delta, weighted=variances.weighted)
     return Agreement(verdict, averages, table, _case(averages, table), delta)
@@ -348,16 +346,6 @@ def _derivatives(
         for of in (of_negatives, of_positives)
     )
     return by_negatives, by_positives
-
-
-def _difference_bounds(
-    estimates: GroupEstimates, name: str, difference: float
-) -> tuple[float, float]:
-    """Return the certain interval of the pooled AUC minus an average."""
-    if not estimates.pairs.is_binned:
-        return difference, difference
-    pooled, average = (statistic_bounds(estimates, of) for of in ("pooled", name))
-    return float(pooled.low - average.high), float(pooled.high - average.low)
 
 
 def _equivalence(low: float, high: float, error: float, delta: float) -> str:

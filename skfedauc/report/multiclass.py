@@ -397,7 +397,7 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         if of == "groups":
             average = self.average_by_group(class_average).to_numpy()
             columns = found.of_groups(average, weights)
-            return pd.DataFrame({"auc": average, **columns}, index=index)
+            return pd.DataFrame(columns, index=index).rename(columns={"value": "auc"})
         of_classes = weights.sum(axis=0)
         share = of_classes / of_classes.sum()
         # The rows in all groups are one sample.
@@ -408,7 +408,8 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
             of_groups = [shares(part, name) for part in parts.values()]
             if all(of is not None for of in of_groups):
                 table[name] = found.of_average(share, of_groups, list(parts.values()))
-        return pd.DataFrame(table.values(), index=pd.Index(table, name="statistic"))
+        rows = pd.concat([pd.DataFrame(columns) for columns in table.values()])
+        return rows.set_axis(pd.Index(table, name="statistic"))
 
     def _weights(self, class_average: ClassAverage) -> Floats:
         """Weights of the AUCs in averages over classes, of shape (n_groups, n_reports)."""
@@ -521,9 +522,7 @@ class ClassIntervals:
         """Return the interval of the average of the only group."""
         used = share > 0
         auc = np.where(self._is_defined[0], self._spread.auc[0], np.nan)
-        value = np.minimum([share[used] @ auc[used]], 1.0)
-        found = self.of_groups(value, share[None, :])
-        return {"value": value[0], **{name: column[0] for name, column in found.items()}}
+        return self.of_groups(np.minimum([share[used] @ auc[used]], 1.0), share[None, :])
 
     def of_average(
         self, share: Floats, of_groups: Sequence[Any], parts: Sequence[GroupEstimates]
@@ -536,10 +535,9 @@ class ClassIntervals:
             value += share[k] * float(own[used] @ part.group_values[0][used])
             weights[self._places[k], k] = share[k] * own
             freedom = min(freedom, part.variances.average_freedom(own))
-        found = self._limits(
+        return self._limits(
             np.array([value]), weights, np.array([freedom]), self._averages.of_average
         )
-        return {"value": value, **{key: column[0] for key, column in found.items()}}
 
     def _limits(
         self,
@@ -569,7 +567,8 @@ class ClassIntervals:
         note = np.where(np.isnan(value), "a class is absent", note)
         columns = np.atleast_1d(error), np.maximum(low, 0.0), np.minimum(high, 1.0)
         error, low, high = np.where(np.isnan(value), np.nan, columns)
-        return {"standard_error": error, "ci_low": low, "ci_high": high, "note": note}
+        limits = {"ci_low": low, "ci_high": high}
+        return {"value": value, "standard_error": error, **limits, "note": note}
 
     @functools.cached_property
     def _averages(self) -> ClassAverages:
