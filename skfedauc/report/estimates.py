@@ -241,4 +241,4 @@ class GroupEstimates:
 
     def of_measure(self, measure: Measure) -> GroupEstimates:
         """Return the estimates of a measure for the same rows, with the same policy."""
-        return GroupEstimates(self.pairs, self.policy, measure)
+        return GroupEstimates(self.pairs, self.policy, measure, self.group_names)

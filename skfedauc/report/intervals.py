@@ -180,7 +180,6 @@ def binned_note(estimates: GroupEstimates) -> str:
 
 # Rows of withheld groups --------------------------------------------------------------------------
 
-
 # Largest rounding error of an end of an interval, which is a ratio of sums of few products
 _REACH = 1e-14
 
@@ -242,7 +241,6 @@ def cover_withheld(table: pd.DataFrame, estimates: GroupEstimates) -> pd.DataFra
 
 
 # Confidence intervals of groups -------------------------------------------------------------------
-
 
 NO_GROUP = "needs a group with both classes"
 

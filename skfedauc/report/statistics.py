@@ -162,7 +162,7 @@ def cross_difference(estimates: GroupEstimates) -> float:
     """Largest absolute difference between the two cross AUCs of a pair of groups."""
     check_determined("cross_difference", estimates)
     # A number that replaces the AUC of a group does not replace the cross AUCs of the group.
-    estimates.policy.report_groups(estimates.pairs)
+    estimates.report_groups()
     both = estimates.pairs.defined
     if both.sum() < 2:
         raise NotDefined(_NO_GAP)
