@@ -11,12 +11,12 @@ import numpy as np
 from skfedauc import _input, _words
 from skfedauc.counts import left_out
 from skfedauc.inference import intervals
-from skfedauc.inference.intervals import check_confidence_level
 from skfedauc.inference.measures import (
     bounded_variances,
     check_comparable,
     has_valid_averages,
     measure_values,
+    value_of,
 )
 from skfedauc.inference.model_comparison import (
     Comparisons,
@@ -30,9 +30,9 @@ from skfedauc.inference.model_comparison import (
 )
 from skfedauc.inference.quantiles import Pairs
 from skfedauc.inference.row_effects import Rows, near_one
-from skfedauc.measures import Measure, check_measure
+from skfedauc.measures import AUC, Measure, check_measure
 from skfedauc.pairs import GroupPairs
-from skfedauc.report import AVERAGES, GroupAUC, estimates_of, index_of, of_one_label, shares
+from skfedauc.report import AVERAGES, GroupAUC, estimates_of, of_one_label, shares
 from skfedauc.report.groups import order_of
 from skfedauc.report.statistics import Average
 
@@ -199,7 +199,7 @@ default="pooled"
     """
     import pandas as pd
 
-    confidence_level = check_confidence_level(confidence_level)
+    confidence_level = intervals.check_confidence_level(confidence_level)
     _check_options(statistic, over, groups)
     models = _models_of(scores, len(y_true) if hasattr(y_true, "__len__") else None)
     names = list(models)
@@ -207,26 +207,22 @@ default="pooled"
     of_rows = groups, sample_weight, pos_label
     checked = _checked_rows(models, y_true, of_rows, missing=missing, clusters=clusters)
     group_names = _input.names_of(checked[0].labels, groups)
-    if measure is not None:
-        check_comparable(check_measure(measure), clusters)
-    is_auc = measure is None or measure.is_auc
-    needs_all = not is_auc or (statistic != "pooled" and over == "rows")
+    measure = check_measure(measure)
+    check_comparable(measure, clusters)
+    needs_all = not measure.is_auc or (statistic != "pooled" and over == "rows")
     reports = [
         GroupAUC(GroupPairs.of_rows(rows), undefined="ignore", group_names=group_names)
         for rows in (checked if needs_all else checked[:1])
     ]
+    counts, first = [report.counts for report in reports], estimates_of(reports[0])
     if over == "groups":
-        estimates_of(reports[0]).variances.check_independent_groups(
-            "over='groups'", "Pass over='rows'."
-        )
-    n_undefined = estimates_of(reports[0]).pairs.n_undefined
-    if statistic != "pooled" and n_undefined:
-        left = f"{n_undefined:,} of {_words.counted(reports[0].n_groups, 'group')}"
+        first.variances.check_independent_groups("over='groups'", "Pass over='rows'.")
+    if statistic != "pooled" and first.pairs.n_undefined:
+        left = f"{first.pairs.n_undefined:,} of {_words.counted(first.pairs.n_groups, 'group')}"
         _input.warn(f"{left} without rows of both classes are left out; see by_group.", UserWarning)
     rows = paired_rows(checked, reports[0])
-    counts = [report.counts for report in reports]
 
-    if measure is None or is_auc:
+    if measure.is_auc:
         own, pooled = auc_values(rows)
     else:
         own = pooled = measure_values(measure, rows, counts)
@@ -235,7 +231,7 @@ default="pooled"
     within = None if groups is None else joint_within(rows, own)
     share, values = None, pooled
     if statistic != "pooled":
-        share, values = shares(estimates_of(reports[0]), statistic), own
+        share, values = shares(first, statistic), own
         share = np.zeros(rows.n_groups) if share is None else share
     if over == "groups":
         found = compare_over_groups(rows, values, share, pairs, confidence_level)
@@ -243,7 +239,7 @@ default="pooled"
         found = compare_all(joint_pooled(rows, pooled), pairs, confidence_level)
     else:
         limits = np.array([estimates_of(report).variances.bounded for report in reports])
-        if measure is not None and not is_auc:
+        if not measure.is_auc:
             limits = bounded_variances(measure, counts, own.auc)
         found = compare_average(within, share, limits, pairs, confidence_level)
     if share is not None and not has_valid_averages(measure):
@@ -254,19 +250,17 @@ default="pooled"
     if within is not None:
         of_groups, adjustment = compare_in_groups(within, pairs, confidence_level)
         by_group = _table(of_groups, measure).assign(adjustment=adjustment)
-        by_group.index = _index(names, pairs, index_of(reports[0]))
+        by_group.index = _index(names, pairs, first.labels)
         lines = np.arange(len(by_group)).reshape(-1, len(pairs[0]))  # one row per group
         by_group = by_group.take(lines[order_of(counts[0])].ravel())
     of_models = np.empty(len(names))
-    for place, column in zip(pairs, ("value_a", "value_b"), strict=True):
-        of_models[place] = table[column]
-    title = f"{statistic} {'AUC' if measure is None else measure.name}"
+    of_models[pairs[0]], of_models[pairs[1]] = table["value_a"], table["value_b"]
+    title = f"{statistic} {'AUC' if isinstance(measure, AUC) else measure.name}"
     by_model = pd.Series(of_models, pd.Index(names, name="model", tupleize_cols=False), name=title)
     columns = ["difference", "ci_low", "ci_high", "statistic", "pvalue_adjusted"]
     estimate, low, high, t, pvalue = table[columns].iloc[_clearest(table)].tolist()
-    n_missing = checked[0].n_missing
     return ModelComparison(
-        estimate, low, high, t, pvalue, table, by_model, by_group, over, n_missing
+        estimate, low, high, t, pvalue, table, by_model, by_group, over, checked[0].n_missing
     )
 
 
@@ -296,13 +290,11 @@ def paired_rows(models: Sequence[_input.Rows], report: GroupAUC) -> Rows:
 def _check_options(statistic: Any, over: Any, groups: Any) -> None:
     _input.check_option("statistic", statistic, ("pooled", *AVERAGES))
     _input.check_option("over", over, ("rows", "groups"))
-    if statistic != "pooled" and groups is None:
+    if groups is None and (statistic != "pooled" or over == "groups"):
         raise ValueError(
-            f"statistic={statistic!r} is an average of group AUCs, so it needs groups; pass "
-            "groups=labels, or statistic='pooled'."
+            f"statistic={statistic!r} with over={over!r} needs groups; pass groups=labels, or "
+            "statistic='pooled' and over='rows'."
         )
-    if over == "groups" and groups is None:
-        raise ValueError("over='groups' needs groups; pass groups=labels, or over='rows'.")
 
 
 def _checked_rows(
@@ -389,22 +381,20 @@ def _index(names: list[Any], pairs: Pairs, groups: pd.Index | None = None) -> pd
     )
 
 
-def _table(found: Comparisons, measure: Measure | None) -> pd.DataFrame:
+def _table(found: Comparisons, measure: Measure) -> pd.DataFrame:
     """Return a line for each comparison; with several groups, group by group."""
     import pandas as pd
 
     table = pd.DataFrame({name: values.T.ravel() for name, values in found._asdict().items()})
     limits = ["ci_low", "ci_high"]
     table[limits] = table[limits].clip(-1.0, 1.0)
-    if measure is not None:
-        low, high = measure.scale
-        table[["difference", *limits]] *= high - low
-        values = ["value_a", "value_b"]
-        table[values] = high - (high - low) * (1.0 - table[values])
+    low, high = measure.scale
+    table[["difference", *limits]] *= high - low
+    for name in ("value_a", "value_b"):
+        table[name] = value_of(measure, table[name].to_numpy())
     return table
 
 
 def _clearest(table: pd.DataFrame) -> int:
     """Return the place of the comparison with the smallest adjusted p value."""
-    pvalues = table["pvalue_adjusted"].to_numpy()
-    return 0 if np.isnan(pvalues).all() else int(np.nanargmin(pvalues))
+    return int(table["pvalue_adjusted"].fillna(np.inf).to_numpy().argmin())

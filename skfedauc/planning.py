@@ -351,10 +351,9 @@ def _of_pilot(report: GroupAUC, sd_ratio: float) -> tuple[float, PairMoments, fl
             "sd_ratio must be 1 with a pilot report, whose scores replace the assumption; got "
             f"{_words.shortened(sd_ratio)}."
         )
-    estimates = estimates_of(report)
+    estimates = estimates_of(report).of_auc("rows_needed")
     estimates.pairs.counts_for("rows_needed")
     estimates.pairs.check_no_repeated_rows()
-    estimates.check_auc("rows_needed")
     estimates.pairs.check_independent_rows("rows_needed")
     if estimates.variances.weighted:
         raise ValueError(

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from skfedauc import _input, _sklearn, _words
 from skfedauc.counts import MultiClass, MulticlassCounts, check_multi_class
 from skfedauc.counts.score_counts import counts_of_rows
-from skfedauc.measures import Measure, check_measure
+from skfedauc.measures import Measure
 from skfedauc.pairs import GroupPairs
 from skfedauc.report import (
     STATISTICS,
@@ -29,7 +29,6 @@ from skfedauc.report import (
     averaged,
     check_class_average,
     check_no_two_classes,
-    check_replacement,
     check_statistic,
     check_undefined,
 )
@@ -49,8 +48,7 @@ class Options:
     class_average: ClassAverage = "macro"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "undefined", check_undefined(self.undefined))
-        check_replacement(self.undefined, check_measure(self.measure))
+        object.__setattr__(self, "undefined", check_undefined(self.undefined, self.measure))
         check_response_method(self.response_method)
         check_multi_class(self.multi_class, may_raise=True)
         check_class_average(self.class_average)

@@ -397,7 +397,7 @@ def test_counts_by_group_and_cluster_give_the_report_of_the_rows(shared, weighte
         n_clusters = report._estimates.pairs.clusters.n_clusters
         assert same.n_groups == 4
         assert same._estimates.pairs.clusters.n_clusters == n_clusters
-        assert same._group_names == ("site",)
+        assert same._estimates.group_names == ("site",)
         assert same.counts == report.counts
         assert same._estimates.variances.shares_clusters == shared
         for one, other in zip(tables_of(same), tables_of(report), strict=True):

@@ -335,7 +335,7 @@ ERRORS = {
         {"statistic": "difference", "groups": [1, 1, 2, 2]},
         "statistic must be one of 'pooled', 'macro'",
     ),
-    "an average without groups": ({"statistic": "macro"}, "so it needs groups"),
+    "an average without groups": ({"statistic": "macro"}, "statistic='macro' .*needs groups"),
     "new groups without groups": ({"over": "groups"}, "over='groups' needs groups"),
     "lengths": (
         {"scores": {"a": [1, 2, 3, 4], "b": [1, 2, 3]}},

@@ -517,7 +517,7 @@ def test_intervals_of_special_groups(multi_class):
     assert found["ci_low"]["perfect"] == pytest.approx(0.05 ** (1 / 5))
     # Compare with the bounds of all AUCs, whose correlation is 1.
     assert found["standard_error"]["equal"] == pytest.approx(
-        np.mean([np.sqrt(one._estimates.variances.bounded[one._index().get_loc("equal")])
+        np.mean([np.sqrt(one._estimates.variances.bounded[one._estimates.labels.get_loc("equal")])
                  for one in report.values()])
     )  # fmt: skip
     table = report.confidence_intervals(of="statistics")

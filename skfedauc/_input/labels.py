@@ -328,14 +328,14 @@ def columns_of_labels(labels: Labels) -> list[Labels]:
     return [label_array(column) for column in zip(*labels.tolist(), strict=True)]
 
 
-def index_of_labels(labels: Any, names: Sequence[str], name: str | None = None) -> pd.Index:
-    """Return sorted labels as an index, named `name` or by the columns that they come from."""
+def index_of_labels(labels: Any, names: Sequence[str]) -> pd.Index:
+    """Return sorted labels as an index, named by the columns that they come from."""
     import pandas as pd
 
     if len(labels) and isinstance(labels[0], tuple):
         named = {len(label) for label in labels} == {len(names)}
         return pd.MultiIndex.from_tuples(list(labels), names=list(names) if named else None)
-    index: pd.Index = pd.Index(labels, name=name or (names[0] if names else "group"))
+    index: pd.Index = pd.Index(labels, name=names[0] if names else "group")
     return index
 
 

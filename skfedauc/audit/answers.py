@@ -25,7 +25,7 @@ from skfedauc.inference.model_comparison import (
     gap_change,
     joint_within,
 )
-from skfedauc.report import estimates_of, index_of, null_difference_of, shares
+from skfedauc.report import estimates_of, null_difference_of, shares
 
 
 class ByRow(NamedTuple):
@@ -171,7 +171,7 @@ def answer(question: Question, sample: Sample, n_claims: int = 1) -> Answer:
         lowest=largest.lowest,
         shown=shown,
         groups=groups,
-        table=pd.DataFrame(table, index=index_of(sample.report)),
+        table=pd.DataFrame(table, index=estimates_of(sample.report).labels),
         reference=None if question.is_with_others else groups[reference],
         few=sample.few_groups,
         expected=null_difference_of(sample.report) if has_expected else np.nan,
@@ -264,7 +264,7 @@ def change(
         lowest=changed.lowest,
         shown=changed,
         groups=groups,
-        table=pd.DataFrame(table, index=index_of(sample.report)),
+        table=pd.DataFrame(table, index=estimates_of(sample.report).labels),
         few=sample.few_groups,
         before=before,
         after=after,

@@ -43,7 +43,7 @@ def check_report(report: Any) -> None:
             "folds only, or counts rows several times. Pass the report of one fold (folds[0]), "
             "or use FairnessAudit.from_predictions."
         )
-    estimates_of(report).check_auc("FairnessAudit")
+    estimates_of(report).of_auc("FairnessAudit")
     pairs.check_has_scores("FairnessAudit")
 
 
@@ -172,14 +172,12 @@ def predictions_of(
     number = check_threshold(threshold)
     if response_method is None and not any(hasattr(estimator, m) for m in _sklearn.TWO_CLASSES):
         response_method = "predict"
-    found = responses_of(estimator, X, response_method, pos_label, of_rows, mend=_TWO_ORDERS)
-    scores = found.scores
+    scores, of = responses_of(estimator, X, response_method, pos_label, of_rows, mend=_TWO_ORDERS)
     if number is not None:
-        of = found.probabilities
         # Minus the probabilities of ``classes_[1]`` are above -0.5 where its probability is below.
         is_minus = of.is_other and of.method in ("predict_proba", "predict")
         at = number - 1.0 if is_minus else number
-        selected = None if found.is_one_order else (of.scores >= at).astype(np.float64)
+        selected = None if of is scores else (of.scores >= at).astype(np.float64)
         return scores, selected, at if selected is None else "auto"
     if threshold is None or not is_classifier(estimator):
         return scores, None, threshold

@@ -45,7 +45,7 @@ from skfedauc.audit.samples import (
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.score_counts import identifier_of, view_of
 from skfedauc.pairs import GroupPairs
-from skfedauc.report import GroupAUC, estimates_of, index_of, labels_of_rows, listed
+from skfedauc.report import GroupAUC, estimates_of, labels_of_rows, listed
 from skfedauc.report.threshold_sweep import ThresholdSweep, threshold_sweep
 
 if TYPE_CHECKING:
@@ -434,7 +434,7 @@ class FairnessAudit(Output):
             ends = ("", "_ci_low", "_ci_high")
             for end, of_groups in zip(ends, sample.slopes()[:3], strict=True):
                 columns[f"calibration_slope{end}"] = of_groups
-        table = pd.DataFrame(columns, index=index_of(sample.report))
+        table = pd.DataFrame(columns, index=estimates_of(sample.report).labels)
         return listed(sample.report.counts, table)
 
     def compare(
@@ -567,7 +567,7 @@ class FairnessAudit(Output):
         """
         return threshold_sweep(
             self.report.counts,
-            index_of(self.report),
+            estimates_of(self.report).labels,
             thresholds=thresholds,
             threshold=self._score_threshold,
             least_rows=self.min_per_class,
@@ -596,7 +596,7 @@ class FairnessAudit(Output):
             "true_positive_rate": weight * label,
             "false_positive_rate": weight * (1 - label),
         }
-        features = index_of(self.report).to_frame(index=False)
+        features = estimates_of(self.report).labels.to_frame(index=False)
         features.columns = list(column_names(self.report))
         with np.errstate(invalid="ignore"):
             return MetricFrame(

@@ -27,7 +27,7 @@ from skfedauc.inference.calibration import (
 from skfedauc.inference.intervals import Interval
 from skfedauc.inference.proportions import ClusterSums
 from skfedauc.pairs import GroupPairs
-from skfedauc.report import GroupAUC, estimates_of, group_names_of, large_groups
+from skfedauc.report import GroupAUC, estimates_of, large_groups
 from skfedauc.report.threshold_sweep import check_edges
 
 # Number of rows of the smaller class below which a group is not headlined
@@ -231,7 +231,7 @@ def part_of(label: Any, places: Sequence[int]) -> Any:
 
 
 def column_names(report: GroupAUC) -> tuple[str, ...]:
-    return _input.column_names(report.counts.groups, group_names_of(report))
+    return _input.column_names(report.counts.groups, estimates_of(report).group_names)
 
 
 # Decisions ---------------------------------------------------------------------------------------

@@ -406,8 +406,8 @@ class ReliabilityDisplay(_CurvesDisplay):
         rows = {"y_true": y, "groups": _input.groups_of_rows(settings["groups"], X)}
         given = settings.keys() & {"sample_weight", "missing"}
         rows |= {name: settings[name] for name in given}
-        found = responses_of(estimator, X, method, pos_label, rows, mend=_TWO_ORDERS)
-        return GroupAUC.from_estimator(found.probabilities, X, y, **settings)
+        _, probabilities = responses_of(estimator, X, method, pos_label, rows, mend=_TWO_ORDERS)
+        return GroupAUC.from_estimator(probabilities, X, y, **settings)
 
     def _plot(self, ax: Axes | None) -> None:
         chosen, self.diagonal_ = self._begin(ax, self.deviation)

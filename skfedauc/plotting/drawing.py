@@ -431,7 +431,7 @@ class ReportDisplay(Display):
         if report.n_groups == 0:
             raise ValueError(f"{name} needs at least one group; the report has no rows.")
         if self._needs_auc:
-            estimates_of(report).check_auc(name)
+            estimates_of(report).of_auc(name)
         if self._needs_scores:
             estimates_of(report).pairs.check_has_scores(name)
 

@@ -6,8 +6,6 @@ from skfedauc.report.group_auc import (
     RowOptions,
     estimates_of,
     first_lines_of,
-    group_names_of,
-    index_of,
     null_difference_of,
     responses_of,
 )
@@ -17,7 +15,6 @@ from skfedauc.report.groups import (
     Undefined,
     UndefinedPolicy,
     by_number,
-    check_replacement,
     check_undefined,
     labels_of_rows,
     large_groups,

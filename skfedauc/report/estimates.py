@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import functools
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from skfedauc import _input
 from skfedauc.counts.moments import Floats
+from skfedauc.counts.score_counts import view_of
 from skfedauc.inference import measures
 from skfedauc.inference.clusters import pooled_clusters, variances_of_clusters
 from skfedauc.inference.curves import GroupCurves
@@ -24,34 +28,58 @@ from skfedauc.inference.variances import (
 )
 from skfedauc.measures import Measure, check_measure
 from skfedauc.pairs import GroupPairs
-from skfedauc.report.groups import NotDefined, UndefinedPolicy, check_replacement
+from skfedauc.report.groups import NotDefined, UndefinedPolicy, check_undefined
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class GroupEstimates:
     """Values of a measure by group, and the pairs of rows that determine them.
 
     An *index* is a measure on a linear scale from 0 to 1. The index of an AUC is the AUC. Other
-    measures than the AUC need scores, and rows that are all compared with each other.
+    measures than the AUC need scores, and rows that are all compared with each other. Tables name
+    the columns of groups by `group_names`.
     """
 
     def __init__(
-        self, pairs: GroupPairs, policy: UndefinedPolicy, measure: Measure | None = None
+        self,
+        pairs: GroupPairs,
+        policy: UndefinedPolicy,
+        measure: Measure | None = None,
+        group_names: tuple[str, ...] = (),
     ) -> None:
         self.pairs = pairs
+        self.group_names = group_names
         self.policy = policy
         self.measure = check_measure(measure)
-        check_replacement(policy.undefined, self.measure)
+        check_undefined(policy.undefined, self.measure)
         if not self.measure.is_auc:
             pairs.counts_for(f"the measure {self.measure.name!r}")
             pairs.check_has_scores(f"the measure {self.measure.name!r}")
 
-    def check_auc(self, result: str) -> None:
-        """Raise an error if the measure is not the AUC, for a result that is defined for AUCs."""
+    def of_auc(self, result: str) -> GroupEstimates:
+        """Return these estimates; raise an error for another measure than the AUC."""
         if not self.measure.is_auc:
             raise ValueError(
                 f"{result} is for AUCs, and this report has measure={self.measure!r}. Make a "
                 "report without measure=."
             )
+        return self
+
+    def report_groups(self) -> None:
+        """Warn or raise, as the policy requires, if groups lack a class."""
+        self.policy.report_groups(self.pairs, self.measure.title)
+
+    @functools.cached_property
+    def labels(self) -> pd.Index:
+        """Group labels as an index, in the order of ``counts.groups``."""
+        import pandas as pd
+
+        labels = view_of(self.pairs.counts).labels
+        if labels is None:
+            return pd.Index(["all"] * self.pairs.n_groups, name="group")
+        return _input.index_of_labels(labels, self.group_names)
 
     # Values --------------------------------------------------------------------------------------
 
@@ -64,7 +92,8 @@ class GroupEstimates:
         if self.measure.is_auc:
             return self.pairs.auc
         if self.pairs.has_overlaps:
-            return _middle(*(end.index for end in self.extremes))
+            lowest, highest = self.extremes
+            return (lowest.index + highest.index) / 2.0
         return measures.index_of(self.measure, self.curves)
 
     @functools.cached_property
@@ -75,19 +104,18 @@ class GroupEstimates:
         if self.pairs.n_groups == 0:
             return float("nan")
         if self.pairs.has_overlaps:
-            return float(_middle(*(np.array(end.pooled_index) for end in self.extremes)))
+            lowest, highest = self.extremes
+            return (lowest.pooled_index + highest.pooled_index) / 2.0
         return float(measures.index_of(self.measure, self.pooled_curve)[0])
 
     @property
     def by_group(self) -> Floats:
         """Each group's value; NaN if the group lacks a class."""
-        return self.index if self.measure.is_auc else measures.value_of(self.measure, self.index)
+        return measures.value_of(self.measure, self.index)
 
     @property
     def pooled_value(self) -> float:
         """Value of all rows together; NaN without rows in both classes."""
-        if self.measure.is_auc:
-            return self.pooled_index
         return float(measures.value_of(self.measure, np.array(self.pooled_index)))
 
     @functools.cached_property
@@ -97,7 +125,7 @@ class GroupEstimates:
         The mask omits a group that lacks a class, or a number replaces the value of this group. The
         first access warns or raises if the policy requires this.
         """
-        self.policy.report_groups(self.pairs, self.measure.title)
+        self.report_groups()
         values, replacement = self.by_group, self.policy.replacement
         if replacement is None:
             return values, self.pairs.defined
@@ -207,17 +235,10 @@ class GroupEstimates:
 
     def quiet(self) -> GroupEstimates:
         """Return these estimates without warnings and errors about undefined values."""
-        quiet = GroupEstimates(self.pairs, self.policy.quiet(), self.measure)
-        # Share what is computed already.
-        names = ("variances", "pooled", "index", "pooled_index", "curves", "pooled_curve")
-        vars(quiet).update({name: vars(self)[name] for name in names if name in vars(self)})
+        quiet = copy.copy(self)  # It shares what is computed already.
+        quiet.policy = self.policy.quiet()
         return quiet
 
     def of_measure(self, measure: Measure) -> GroupEstimates:
         """Return the estimates of a measure for the same rows, with the same policy."""
-        return GroupEstimates(self.pairs, self.policy, measure)
-
-
-def _middle(low: Floats, high: Floats) -> Floats:
-    middle: Floats = (low + high) / 2.0
-    return middle
+        return GroupEstimates(self.pairs, self.policy, measure, self.group_names)

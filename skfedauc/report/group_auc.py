@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,8 +53,8 @@ from skfedauc.report.statistics import (
     average,
     average_weights,
     bias_aucs,
+    check_statistic,
     decomposition,
-    statistic_of,
 )
 from skfedauc.report.text import FirstLines, first_lines
 
@@ -184,14 +184,13 @@ class GroupAUC:
             counts, of_clusters = ClusterCounts.of_counts(counts, position)
             pairs = GroupPairs(counts, clusters=of_clusters)
             names = names[:position] + names[position + 1 :]
-        self._group_names = names
         self._left_out = LeftOut(1, ())
         least = _input.check_whole_number(min_per_class, "min_per_class", 1)
         if least > 1:
             pairs, self._left_out = large_groups(pairs, least)
         if not isinstance(undefined, UndefinedPolicy):
             undefined = UndefinedPolicy(undefined)
-        self._estimates = GroupEstimates(pairs, undefined, measure)
+        self._estimates = GroupEstimates(pairs, undefined, measure, names)
 
     @property
     def counts(self) -> ScoreCounts:
@@ -385,7 +384,8 @@ class GroupAUC:
         DisclosureError
             If the counts are a summary by group, which does not determine the statistic.
         """
-        return statistic_of(self._estimates, name)
+        known = check_statistic(name, measure=self._estimates.measure, argument="name")
+        return self._estimates.value_of(STATISTICS[known].compute)
 
     # Tables --------------------------------------------------------------------------
 
@@ -414,7 +414,7 @@ class GroupAUC:
         """
         import pandas as pd
 
-        self._report_groups()
+        self._estimates.report_groups()
         return pd.Series(all_statistics(self._estimates), dtype=np.float64)
 
     def bounds(self, of: intervals.Of = "statistics", *, withheld: bool = False) -> pd.DataFrame:
@@ -465,9 +465,9 @@ class GroupAUC:
                 raise ValueError("withheld=True needs of='statistics'; got of='groups'.")
             low, high = group_bounds(self._estimates)
             return self._table({"value": self._estimates.by_group, "low": low, "high": high})
-        self._report_groups()
+        self._estimates.report_groups()
         table = bounds_table(self._estimates)
-        return cover_withheld(table, self._of_auc("withheld=True")) if withheld else table
+        return cover_withheld(table, self._estimates.of_auc("withheld=True")) if withheld else table
 
     @property
     def by_group(self) -> pd.DataFrame:
@@ -503,7 +503,7 @@ class GroupAUC:
         >>> report.decomposition()
         Decomposition(within=0.5, cross=1.0, share_within=0.5)
         """
-        pairs = self._of_auc("decomposition").pairs
+        pairs = self._estimates.of_auc("decomposition").pairs
         pairs.check_has_scores("decomposition")
         return decomposition(pairs)
 
@@ -516,13 +516,12 @@ class GroupAUC:
         """
         import pandas as pd
 
-        pairs = self._of_auc("cross_matrix").pairs
+        pairs = self._estimates.of_auc("cross_matrix").pairs
         pairs.check_has_scores("cross_matrix")
-        table = pd.DataFrame(
-            pairs.cross_auc.copy(),
-            index=self._index("positives"),
-            columns=self._index("negatives"),
-        )
+        positives = negatives = self._estimates.labels
+        if positives.nlevels == 1:
+            positives, negatives = positives.rename("positives"), positives.rename("negatives")
+        table = pd.DataFrame(pairs.cross_auc.copy(), index=positives, columns=negatives)
         return listed(self.counts, listed(self.counts, table).T).T
 
     @property
@@ -558,7 +557,7 @@ class GroupAUC:
         a      1.0       0.0       1.0             1.0
         b      1.0       1.0       0.0            -1.0
         """
-        pairs = self._of_auc("bias_by_group").pairs
+        pairs = self._estimates.of_auc("bias_by_group").pairs
         pairs.check_has_scores("bias_by_group")
         return self._table(bias_aucs(pairs))
 
@@ -596,8 +595,7 @@ class GroupAUC:
         group
         b      0.0            1.0     1.0
         """
-        pairs = self._of_auc("abroca").pairs
-        return abroca_table(pairs, self._index(), reference)
+        return abroca_table(self._estimates.of_auc("abroca"), reference)
 
     # Intervals -------------------------------------------------------------------------
 
@@ -664,7 +662,7 @@ class GroupAUC:
             return statistic_intervals(self._estimates, confidence_level, way, over)
         if over is not None:
             raise ValueError("over applies to statistics over all groups: pass of='statistics'.")
-        table = group_intervals(self._estimates, self._index(), confidence_level, way)
+        table = group_intervals(self._estimates, confidence_level, way)
         return listed(self.counts, table)
 
     # Are the groups equal? --------------------------------------------------------------
@@ -687,7 +685,7 @@ class GroupAUC:
         .. [1] Brunner, Dette and Munk (1997). Journal of the American Statistical Association
            92(440). https://doi.org/10.1080/01621459.1997.10473671
         """
-        return equal_groups_test(self._of_auc("test_equal_groups").variances_at_extremes)
+        return equal_groups_test(self._estimates.of_auc("test_equal_groups").variances_at_extremes)
 
     def test_difference(self, *, confidence_level: float = 0.95) -> DifferenceTest:
         """Test that all group AUCs are equal, by the interval of their largest difference.
@@ -719,8 +717,7 @@ class GroupAUC:
         >>> test.ci_low, test.pvalue > 0.05
         (0.0, True)
         """
-        estimates = self._of_auc("test_difference")
-        return difference_test(estimates, self._index(), confidence_level)
+        return difference_test(self._estimates.of_auc("test_difference"), confidence_level)
 
     # Tests with a margin ------------------------------------------------------------------
 
@@ -769,8 +766,8 @@ class GroupAUC:
         >>> report.test_margin(0.1).is_shown
         True
         """
-        estimates = self._of_auc("test_margin")
-        return margin_test(estimates, self._index(), margin, reference, confidence_level)
+        estimates = self._estimates.of_auc("test_margin")
+        return margin_test(estimates, margin, reference, confidence_level)
 
     def compare_groups(
         self, reference: Any = None, *, confidence_level: float = 0.95
@@ -814,8 +811,9 @@ class GroupAUC:
         >>> bool((report.compare_groups("rest")["pvalue_adjusted"] > 0.05).all())
         True
         """
-        estimates = self._of_auc("compare_groups")
-        return comparison_table(estimates, self._index(), reference, confidence_level)
+        return comparison_table(
+            self._estimates.of_auc("compare_groups"), reference, confidence_level
+        )
 
     # Which group is worst? ---------------------------------------------------------------
 
@@ -874,11 +872,11 @@ class GroupAUC:
         device 2         1          4         False
         """
         confidence_level = intervals.check_confidence_level(confidence_level)
-        estimates = self._of_auc("ranking")
+        estimates = self._estimates.of_auc("ranking")
         if estimates.policy.undefined == "raise":
             # Otherwise, `note` gives the reason without a warning.
-            self._report_groups()
-        return listed(self.counts, ranking_table(estimates, self._index(), confidence_level))
+            self._estimates.report_groups()
+        return listed(self.counts, ranking_table(estimates, confidence_level))
 
     # Standard deviation of the true AUCs -------------------------------------------------
 
@@ -935,33 +933,15 @@ class GroupAUC:
         >>> report.agreement(delta=0.01).case
         'same_negatives'
         """
-        return agreement_with_pooled(self._of_auc("agreement"), delta)
+        return agreement_with_pooled(self._estimates.of_auc("agreement"), delta)
 
     # Display ----------------------------------------------------------------------
-
-    def _of_auc(self, result: str) -> GroupEstimates:
-        """Return the estimates; raise an error if the measure is not the AUC."""
-        self._estimates.check_auc(result)
-        return self._estimates
-
-    def _report_groups(self) -> None:
-        """Warn or raise, as `undefined` requires, if groups lack a class."""
-        self._estimates.policy.report_groups(self._estimates.pairs, self._estimates.measure.title)
 
     def _table(self, columns: Mapping[str, NDArray[Any]]) -> pd.DataFrame:
         """Return a table of the groups, in the order of their categories."""
         import pandas as pd
 
-        return listed(self.counts, pd.DataFrame(columns, index=self._index()))
-
-    def _index(self, name: str | None = None) -> pd.Index:
-        """Index of group labels, named `name` or by the columns that the labels come from."""
-        import pandas as pd
-
-        labels = view_of(self.counts).labels
-        if labels is None:
-            return pd.Index(["all"] * self.n_groups, name=name or "group")
-        return _input.index_of_labels(labels, self._group_names, name)
+        return listed(self.counts, pd.DataFrame(columns, index=self._estimates.labels))
 
     if not TYPE_CHECKING:
 
@@ -987,25 +967,14 @@ def estimates_of(report: GroupAUC) -> GroupEstimates:
     return report._estimates  # noqa: SLF001
 
 
-def index_of(report: GroupAUC) -> pd.Index:
-    """Return group labels as an index, in the order of ``counts.groups``."""
-    return report._index()  # noqa: SLF001
-
-
-def group_names_of(report: GroupAUC) -> tuple[str, ...]:
-    """Return the group column names in tables."""
-    return report._group_names  # noqa: SLF001
-
-
 def null_difference_of(report: GroupAUC) -> float:
     """Return the expected difference from sampling error alone, if all true AUCs are equal."""
-    return null_difference(report._of_auc("null_difference").variances)  # noqa: SLF001
+    return null_difference(estimates_of(report).of_auc("null_difference").variances)
 
 
 def first_lines_of(report: GroupAUC) -> FirstLines:
     """Return what a report shows first."""
-    left_out = report._left_out.in_words()  # noqa: SLF001
-    return first_lines(estimates_of(report), index_of(report), left_out)
+    return first_lines(estimates_of(report), report._left_out.in_words())  # noqa: SLF001
 
 
 # Scores of an estimator ---------------------------------------------------------------------------
@@ -1013,18 +982,6 @@ def first_lines_of(report: GroupAUC) -> FirstLines:
 # Largest difference of AUCs from rounding: a model's probabilities can be equal for rows with
 # different decision values. Reports print three digits.
 _ROUNDING = 5e-4
-
-
-class Responses(NamedTuple):
-    """Scores for AUCs, and for thresholds and calibration; the same scores if AUCs are equal."""
-
-    scores: ModelScores
-    probabilities: ModelScores
-
-    @property
-    def is_one_order(self) -> bool:
-        """Whether the scores serve all purposes."""
-        return self.scores is self.probabilities
 
 
 def responses_of(
@@ -1036,11 +993,12 @@ def responses_of(
     *,
     mend: str,
     **options: Any,
-) -> Responses:
-    """Return the scores and the probabilities of an estimator; warn if the AUCs of both differ.
+) -> tuple[ModelScores, ModelScores]:
+    """Return scores for AUCs, and scores for thresholds and calibration; warn if the AUCs differ.
 
-    `of_rows` are arguments of `GroupAUC.from_predictions`, `mend` the last sentences of the
-    warning, and `options` those of `_sklearn.scores_of`.
+    Both are the same object if one order of the rows serves all purposes. `of_rows` are arguments
+    of `GroupAUC.from_predictions`, `mend` the last sentences of the warning, and `options` those of
+    `_sklearn.scores_of`.
     """
     rows = {"X": X, "y": of_rows["y_true"], "sample_weight": of_rows.get("sample_weight")}
     _input.check_row_order(rows)
@@ -1048,17 +1006,17 @@ def responses_of(
     scores = _sklearn.scores_of(estimator, X, response_method, pos_label, y=y, **options)
     by_default = response_method is None and scores.method == "decision_function"
     if not by_default or not hasattr(estimator, "predict_proba"):
-        return Responses(scores, scores)
+        return scores, scores
     probabilities = _sklearn.scores_of(estimator, X, "predict_proba", pos_label, **options)
     aucs, others = (_aucs(model, of_rows) for model in (scores, probabilities))
     if np.allclose(aucs, others, rtol=0, atol=_ROUNDING, equal_nan=True):
-        return Responses(probabilities, probabilities)
+        return probabilities, probabilities
     _input.warn(
         f"{type(estimator).__name__} orders rows differently by decision_function (pooled AUC "
         f"{aucs[0]:.4f}) and by predict_proba (pooled AUC {others[0]:.4f}). {mend}",
         UserWarning,
     )
-    return Responses(scores, probabilities)
+    return scores, probabilities
 
 
 def _aucs(model: ModelScores, of_rows: Mapping[str, Any]) -> NDArray[np.float64]:

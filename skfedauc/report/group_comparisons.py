@@ -47,18 +47,18 @@ _MOST_IN_PAIRS = 500
 
 
 def comparison_table(
-    estimates: GroupEstimates, labels: pd.Index, reference: Any, confidence_level: float
+    estimates: GroupEstimates, reference: Any, confidence_level: float
 ) -> pd.DataFrame:
     """Return the table of `GroupAUC.compare_groups`."""
     import pandas as pd
 
     confidence_level = check_confidence_level(confidence_level)
     counts, extremes = estimates.pairs.counts, estimates.variances_at_extremes
-    n_groups, order = len(labels), order_of(counts)
+    labels, order = estimates.labels, order_of(counts)
+    n_groups = len(labels)
     if isinstance(reference, str) and reference == "rest":
-        return listed(
-            counts, _comparison_table(compare_with_rest(extremes, confidence_level), labels)
-        )
+        found = compare_with_rest(extremes, confidence_level)
+        return listed(counts, _comparison_table(found, labels))
     if reference is not None:
         number = number_of_group(reference, counts)
         found = compare_with_reference(extremes, number, confidence_level)
@@ -87,21 +87,18 @@ def _comparison_table(found: Comparisons, index: Any) -> pd.DataFrame:
     return pd.DataFrame(columns, columns=names, index=index)
 
 
-def difference_test(
-    estimates: GroupEstimates, index: pd.Index, confidence_level: float
-) -> DifferenceTest:
+def difference_test(estimates: GroupEstimates, confidence_level: float) -> DifferenceTest:
     """Return the result of `GroupAUC.test_difference`."""
     confidence_level = check_confidence_level(confidence_level)
     auc, used = estimates.group_values
     n_groups = int(used.sum())
     if n_groups < 2:
-        reason = "needs two groups with both classes"
-        nan = float("nan")
-        nothing = (None, None, None, n_groups, reason)
+        nan, reason = float("nan"), "needs two groups with both classes"
+        nothing = None, None, None, n_groups, reason
         return DifferenceTest(nan, nan, nan, nan, confidence_level, *nothing)
     extremes = estimates.extremes_in_use
     found = difference_interval(extremes, confidence_level, "logit")
-    groups, labels = UsedGroups.of(extremes), index.tolist()
+    groups, labels = UsedGroups.of(extremes), estimates.labels.tolist()
     pvalue, pair = np.nan, None
     if not estimates.n_replaced:
         of_groups = groups.spreads.estimates, n_groups, groups.correlation
@@ -129,11 +126,7 @@ def difference_test(
 
 
 def margin_test(
-    estimates: GroupEstimates,
-    index: pd.Index,
-    margin: Any,
-    reference: Any,
-    confidence_level: Any,
+    estimates: GroupEstimates, margin: Any, reference: Any, confidence_level: Any
 ) -> MarginTest:
     """Return the result of `GroupAUC.test_margin`; too few groups with an AUC show nothing."""
     confidence_level = check_confidence_level(confidence_level)
@@ -159,7 +152,7 @@ def margin_test(
         if n_tested:
             found = worst_above(estimates.extremes_in_use.lowest, bound, 1.0 - confidence_level)
             estimate = float(auc[used].min())
-    labels = index.tolist()
+    labels = estimates.labels.tolist()
     return MarginTest(
         claim=claim,
         is_shown=found.is_shown,
@@ -180,9 +173,7 @@ _OF_ALL = ("shrunken_auc", "ci_low", "ci_high", "reliability")
 _OF_RANKED = ("rank", "rank_low", "rank_high", "may_be_worst")
 
 
-def ranking_table(
-    estimates: GroupEstimates, index: pd.Index, confidence_level: float
-) -> pd.DataFrame:
+def ranking_table(estimates: GroupEstimates, confidence_level: float) -> pd.DataFrame:
     """Return the table of `GroupAUC.ranking`."""
     import pandas as pd
 
@@ -194,7 +185,7 @@ def ranking_table(
             **{name: _of_ranked(getattr(found, name), found.ranked) for name in _OF_RANKED},
             "note": _notes(estimates, found.ranked),
         },
-        index=index,
+        index=estimates.labels,
     )
 
 
@@ -292,14 +283,28 @@ def agreement_with_pooled(estimates: GroupEstimates, delta: float) -> Agreement:
     pooled = estimates.pairs.pooled_auc
     sides = agreement.class_agreement(counts)
     strata, own = strata_of(counts), view_of(with_weights_over(counts)).own_moments
-    rows, class_rows = [], (variances.negatives, variances.positives)
+    certain, scores, rows = {}, {}, []
+    for i, name in enumerate(("negatives", "positives")):
+        mine = variances.positives if i else variances.negatives
+        share = mine.weight / mine.weight.sum()
+        certain[name] = agreement.certain_bound(share, sides[1 - i].distances)
+        scores[name] = {
+            "largest_distance": np.nanmax(sides[i].distances),
+            "mean_distance": np.nansum(share * sides[i].distances),
+            "null_mean_distance": np.dot(share, agreement.null_distances(mine.effective)),
+            "statistic": sides[i].statistic,
+            "pvalue": sides[i].pvalue,
+        }
     for name in AVERAGES:
         share = shares(estimates, name)
         if share is None:
             continue
         value = float(np.dot(share[share > 0], auc[share > 0]))
         difference = pooled - value
-        low, high = _difference_bounds(estimates, name, difference)
+        low = high = difference
+        if estimates.pairs.is_binned:
+            of_pooled, of_average = (statistic_bounds(estimates, of) for of in ("pooled", name))
+            low, high = of_pooled.low - of_average.high, of_pooled.high - of_average.low
         derivatives = _derivatives(estimates, name, share, value)
         random = agreement.of_random_numbers(strata, derivatives)
         error = np.sqrt(agreement.of_difference(strata, variances, own, share) + random)
@@ -314,27 +319,11 @@ def agreement_with_pooled(estimates: GroupEstimates, delta: float) -> Agreement:
                 "difference": difference,
                 "ci_low": low - reach,
                 "ci_high": high + reach,
-                "bound": np.nan,
+                "bound": certain.get(name, np.nan) + max(difference - low, high - difference),
                 "equivalent_to_pooled": _equivalence(low, high, error, delta),
             }
         )
     averages = pd.DataFrame(rows).set_index("average")
-    differences = averages["difference"].to_dict()
-    scores = {}
-    for i, name in enumerate(("negatives", "positives")):
-        mine, other = class_rows[i], sides[1 - i]
-        share = mine.weight / mine.weight.sum()
-        bound = agreement.certain_bound(share, other.distances)
-        difference = differences[name]
-        low, high = _difference_bounds(estimates, name, difference)
-        averages.loc[name, "bound"] = bound + max(difference - low, high - difference)
-        scores[name] = {
-            "largest_distance": np.nanmax(sides[i].distances),
-            "mean_distance": np.nansum(share * sides[i].distances),
-            "null_mean_distance": np.dot(share, agreement.null_distances(mine.effective)),
-            "statistic": sides[i].statistic,
-            "pvalue": sides[i].pvalue,
-        }
     table = pd.DataFrame.from_dict(scores, orient="index")
     verdict = _verdict(pooled, averages, table, delta, weighted=variances.weighted)
     return Agreement(verdict, averages, table, _case(averages, table), delta)
@@ -357,16 +346,6 @@ def _derivatives(
         for of in (of_negatives, of_positives)
     )
     return by_negatives, by_positives
-
-
-def _difference_bounds(
-    estimates: GroupEstimates, name: str, difference: float
-) -> tuple[float, float]:
-    """Return the certain interval of the pooled AUC minus an average."""
-    if not estimates.pairs.is_binned:
-        return difference, difference
-    pooled, average = (statistic_bounds(estimates, of) for of in ("pooled", name))
-    return float(pooled.low - average.high), float(pooled.high - average.low)
 
 
 def _equivalence(low: float, high: float, error: float, delta: float) -> str:
@@ -420,10 +399,11 @@ def _verdict(
 # A group's rows and the rows of other groups ------------------------------------------------------
 
 
-def abroca_table(pairs: GroupPairs, index: pd.Index, reference: Any) -> pd.DataFrame:
+def abroca_table(estimates: GroupEstimates, reference: Any) -> pd.DataFrame:
     """Return the table of `GroupAUC.abroca`."""
     import pandas as pd
 
+    pairs = estimates.pairs
     counts = pairs.counts_for("abroca")
     pairs.check_has_scores("abroca")
     groups, reference_group = order_of(counts), None
@@ -434,7 +414,7 @@ def abroca_table(pairs: GroupPairs, index: pd.Index, reference: Any) -> pd.DataF
     return pd.DataFrame(
         [_abroca(pairs, curves, int(g), reference_group) for g in groups],
         columns=["auc", "reference_auc", "abroca"],
-        index=index[groups],
+        index=estimates.labels[groups],
     )
 
 

@@ -12,7 +12,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from skfedauc import _input, _words
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.score_counts import view_of
-from skfedauc.measures import Measure
+from skfedauc.measures import Measure, check_measure
 from skfedauc.pairs import GroupPairs
 
 if TYPE_CHECKING:
@@ -249,24 +249,17 @@ def of_one_label(counts: ScoreCounts) -> str:
     )
 
 
-def check_replacement(undefined: Undefined, measure: Measure) -> None:
-    """Raise an error for a number in place of undefined values beyond the measure's scale."""
+def check_undefined(undefined: Any, measure: Measure | None = None) -> Undefined:
+    """Validate the argument `undefined` for a measure, the AUC by default; numbers are float."""
+    measure = check_measure(measure)
     low, high = measure.scale
-    if isinstance(undefined, float) and not low <= undefined <= high:
-        raise ValueError(
-            f"undefined must be 'skip', 'ignore', 'raise', or a number from {low} to {high}, the "
-            f"range of {measure!r}, to use for groups that lack a class; got {undefined}."
-        )
-
-
-def check_undefined(undefined: Any) -> Undefined:
-    """Validate the argument `undefined`; return numbers as float."""
     if isinstance(undefined, str) and undefined in ("skip", "ignore", "raise"):
         return cast(Undefined, undefined)
     is_number = isinstance(undefined, int | float) and not isinstance(undefined, bool)
-    if is_number and 0 <= undefined <= 1:
+    if is_number and low <= undefined <= high:
         return float(undefined)
     raise ValueError(
-        "undefined must be 'skip', 'ignore', 'raise', or a number from 0 to 1 to use as the AUC "
-        f"of groups that lack a class; got {_words.shortened(undefined)}."
+        f"undefined must be 'skip', 'ignore', 'raise', or a number from {low} to {high}, the "
+        f"range of {measure.title}, to use for groups that lack a class; got "
+        f"{_words.shortened(undefined)}."
     )

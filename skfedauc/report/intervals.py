@@ -181,7 +181,6 @@ def binned_note(estimates: GroupEstimates) -> str:
 
 # Rows of withheld groups --------------------------------------------------------------------------
 
-
 # Largest rounding error of an end of an interval, which is a ratio of sums of few products
 _REACH = 1e-14
 
@@ -244,7 +243,6 @@ def cover_withheld(table: pd.DataFrame, estimates: GroupEstimates) -> pd.DataFra
 
 # Confidence intervals of groups -------------------------------------------------------------------
 
-
 NO_GROUP = "needs a group with both classes"
 
 
@@ -263,34 +261,39 @@ def _check_rows_of(method: intervals.Method, estimates: GroupEstimates) -> None:
 
 
 def group_intervals(
-    estimates: GroupEstimates, index: pd.Index, confidence_level: float, method: intervals.Method
+    estimates: GroupEstimates, confidence_level: float, method: intervals.Method
 ) -> pd.DataFrame:
     """Return group intervals, see `GroupAUC.confidence_intervals`."""
     import pandas as pd
 
     _check_rows_of(method, estimates)
     tail = (1.0 - confidence_level) / 2.0
-
-    of = functools.partial(_group_limits, tail=tail, method=method)
+    ends = estimates.extremes if estimates.pairs.is_binned else (estimates,)
+    limits = [_group_limits(end, tail, method) for end in ends]
+    (low, _, note), (_, high, note_of_high) = limits[0], limits[-1]
     if estimates.pairs.is_binned:
-        (low, _, note_low), (_, high, note_high) = map(of, estimates.extremes)
         bounds = map(Bounds, *group_bounds(estimates))
-        note = np.array(list(map(_note_of_binned, bounds, note_low, note_high)), dtype=object)
-    else:
-        low, high, note = of(estimates)
-    columns = {"ci_low": low, "ci_high": high, "method": method, "note": note}
-    return pd.DataFrame({estimates.measure.name: estimates.by_group, **columns}, index=index)
+        notes = map(_note_of_binned, bounds, note, note_of_high)
+        note = np.array(list(notes), dtype=object)
+    columns = {
+        estimates.measure.name: estimates.by_group,
+        "ci_low": low,
+        "ci_high": high,
+        "method": method,
+        "note": note,
+    }
+    return pd.DataFrame(columns, index=estimates.labels)
 
 
 def _note_of_binned(bounds: Bounds, of_low: str, of_high: str) -> str:
     """Return the note of an interval of binned scores, whose limits can have different notes."""
-    notes = [of_low] if of_low == of_high else []
-    if not notes:
-        named = (("lower limit: ", of_low), ("upper limit: ", of_high))
-        notes = [name + note for name, note in named if note]
+    notes = [of_low]
+    if of_low != of_high:
+        named = {"lower limit: ": of_low, "upper limit: ": of_high}
+        notes = [name + note for name, note in named.items() if note]
     if not np.isnan(bounds.low):
         notes.append(f"scores are binned: certainly {certain_range(bounds)}")
-    return "; ".join(note for note in notes if note)
+    return "; ".join(filter(None, notes))
 
 
 # Intervals of statistics -----------------------------------------------------------------------
@@ -312,13 +315,11 @@ class Sampling(NamedTuple):
 def _pooled(estimates: GroupEstimates, sampling: Sampling) -> intervals.Interval:
     """Return the limits of the value of all rows together."""
     level, tail, new_groups = sampling.confidence_level, sampling.tail, sampling.new_groups
-    if estimates.measure.is_auc:
-        pooled = estimates.pooled
-        if not pooled.rows.defined.any():
-            raise NotDefined(NO_GROUP)
-        return intervals.pooled_interval(pooled, level, sampling.method, new_groups=new_groups)
     if np.isnan(estimates.pooled_index):
         raise NotDefined(NO_GROUP)
+    if estimates.measure.is_auc:
+        of_rows = estimates.pooled
+        return intervals.pooled_interval(of_rows, level, sampling.method, new_groups=new_groups)
     index, curve = np.array([estimates.pooled_index]), estimates.pooled_curve
     if new_groups:
         variance, freedom = pooled_clustered(estimates)
@@ -338,9 +339,8 @@ def _average(estimates: GroupEstimates, sampling: Sampling, name: str) -> interv
     if share is None:
         raise NotDefined(NO_GROUP)
     if measure.is_auc:
-        variances = estimates.in_use
         return intervals.average_interval(
-            variances, share, level, sampling.method, new_groups=new_groups
+            estimates.in_use, share, level, sampling.method, new_groups=new_groups
         )
     if not defined[share > 0].any():
         raise NotDefined(NO_GROUP)
@@ -351,9 +351,9 @@ def _average(estimates: GroupEstimates, sampling: Sampling, name: str) -> interv
         raise NotDefined("no interval: averages of the average precision of few rows are biased")
     value = np.clip((share[used] * index[used]).sum(keepdims=True), 0.0, 1.0)
     few, of_class = measures.few_within(measure, estimates.curves, tail)
-    n_few = int(few[used].sum())
-    note = f"biased: {_words.counted(n_few, 'group')} with few {of_class}s within the rates"
-    note = note if n_few else ""
+    n_few, note = int(few[used].sum()), ""
+    if n_few:
+        note = f"biased: {_words.counted(n_few, 'group')} with few {of_class}s within the rates"
     if not new_groups:
         # A number that replaces the value of a group has no variance.
         counted = np.where(defined, share, 0.0)

@@ -22,7 +22,7 @@ from skfedauc.inference.row_effects import ClassAverages, Comparison, Rows, near
 from skfedauc.inference.variances import Variances
 from skfedauc.pairs import GroupPairs
 from skfedauc.report.estimates import GroupEstimates
-from skfedauc.report.group_auc import GroupAUC, estimates_of, index_of
+from skfedauc.report.group_auc import GroupAUC, estimates_of
 from skfedauc.report.groups import (
     Undefined,
     UndefinedPolicy,
@@ -383,7 +383,6 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
 
         confidence_level = intervals.check_confidence_level(confidence_level)
         _input.check_option("of", of, ("groups", "statistics"))
-        check_class_average(class_average)
         if self._rows is None:
             raise ValueError(
                 "intervals of averages over classes need the rows, because counts by class have "
@@ -398,7 +397,7 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         if of == "groups":
             average = self.average_by_group(class_average).to_numpy()
             columns = found.of_groups(average, weights)
-            return pd.DataFrame({"auc": average, **columns}, index=index)
+            return pd.DataFrame(columns, index=index).rename(columns={"value": "auc"})
         of_classes = weights.sum(axis=0)
         share = of_classes / of_classes.sum()
         # The rows in all groups are one sample.
@@ -406,11 +405,11 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         of_all = ClassIntervals(pooled, self._rows, [one] * len(self), 1, confidence_level)
         table = {"pooled": of_all.of_one_group(share)}
         for name in AVERAGES:
-            of_name = found.of_average(name, share, list(parts.values()))
-            if of_name is not None:
-                table[name] = of_name
-        rows = pd.DataFrame(table.values(), index=pd.Index(table, name="statistic"))
-        return rows[["value", "standard_error", "ci_low", "ci_high", "note"]]
+            of_groups = [shares(part, name) for part in parts.values()]
+            if all(of is not None for of in of_groups):
+                table[name] = found.of_average(share, of_groups, list(parts.values()))
+        rows = pd.concat([pd.DataFrame(columns) for columns in table.values()])
+        return rows.set_axis(pd.Index(table, name="statistic"))
 
     def _weights(self, class_average: ClassAverage) -> Floats:
         """Weights of the AUCs in averages over classes, of shape (n_groups, n_reports)."""
@@ -438,20 +437,17 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
 
         With "ovo", a report lacks the groups without rows of its two classes.
         """
-        reports = list(self.values())
-        of_parts = [view_of(part).labels for part in self.counts.parts.values()]
-        labels = [own for own in of_parts if own is not None]
-        filled = [report for report in reports if report.n_groups] or reports[:1]
+        reports = [estimates_of(report) for report in self.values()]
+        views = [view_of(part) for part in self.counts.parts.values()]
+        labels = [view.labels for view in views if view.labels is not None]
         if not labels:
-            return index_of(filled[0]), [np.arange(report.n_groups) for report in reports]
+            filled = max(reports, key=lambda report: report.pairs.n_groups)
+            return filled.labels, [np.arange(report.pairs.n_groups) for report in reports]
         numbers, united = _input.unite_labels(labels)
-        first, *others = (index_of(report) for report in filled)
-        _, where = np.unique(np.concatenate(numbers), return_index=True)
-        order = order_of_labels(
-            united.tolist(), view_of(next(iter(self.counts.parts.values()))).orders
-        )
+        index = _input.index_of_labels(united, reports[0].group_names)
+        order = order_of_labels(united.tolist(), views[0].orders)
         place = np.argsort(order)
-        return first.append(others)[where][order], [place[own] for own in numbers]
+        return index[order], [place[own] for own in numbers]
 
     # Display -----------------------------------------------------------------------------------
 
@@ -526,28 +522,22 @@ class ClassIntervals:
         """Return the interval of the average of the only group."""
         used = share > 0
         auc = np.where(self._is_defined[0], self._spread.auc[0], np.nan)
-        value = np.minimum([share[used] @ auc[used]], 1.0)
-        found = self.of_groups(value, share[None, :])
-        return {"value": value[0], **{name: column[0] for name, column in found.items()}}
+        return self.of_groups(np.minimum([share[used] @ auc[used]], 1.0), share[None, :])
 
     def of_average(
-        self, name: str, share: Floats, parts: Sequence[GroupEstimates]
-    ) -> dict[str, Any] | None:
-        """Return the interval of an average over groups; None for an undefined average."""
+        self, share: Floats, of_groups: Sequence[Any], parts: Sequence[GroupEstimates]
+    ) -> dict[str, Any]:
+        """Return the interval of an average; `of_groups` has the group weights by comparison."""
         weights = np.zeros((self._n_groups, len(share)))
         value, freedom = 0.0, np.inf
-        for k, part in enumerate(parts):
-            of_groups = shares(part, name)
-            if of_groups is None:
-                return None
-            used = of_groups > 0
-            value += share[k] * float(of_groups[used] @ part.group_values[0][used])
-            weights[self._places[k], k] = share[k] * of_groups
-            freedom = min(freedom, part.variances.average_freedom(of_groups))
-        found = self._limits(
+        for k, (part, own) in enumerate(zip(parts, of_groups, strict=True)):
+            used = own > 0
+            value += share[k] * float(own[used] @ part.group_values[0][used])
+            weights[self._places[k], k] = share[k] * own
+            freedom = min(freedom, part.variances.average_freedom(own))
+        return self._limits(
             np.array([value]), weights, np.array([freedom]), self._averages.of_average
         )
-        return {"value": value, **{key: column[0] for key, column in found.items()}}
 
     def _limits(
         self,
@@ -575,10 +565,10 @@ class ClassIntervals:
         )
         note = np.where(by_average(used & (spread.auc < 1)), note, "perfect separation")
         note = np.where(np.isnan(value), "a class is absent", note)
-        columns = {"standard_error": error, "ci_low": np.maximum(low, 0.0),
-                   "ci_high": np.minimum(high, 1.0)}  # fmt: skip
-        columns = {name: np.where(np.isnan(value), np.nan, of) for name, of in columns.items()}
-        return {**columns, "note": note}
+        columns = np.atleast_1d(error), np.maximum(low, 0.0), np.minimum(high, 1.0)
+        error, low, high = np.where(np.isnan(value), np.nan, columns)
+        limits = {"ci_low": low, "ci_high": high}
+        return {"value": value, "standard_error": error, **limits, "note": note}
 
     @functools.cached_property
     def _averages(self) -> ClassAverages:
@@ -594,16 +584,8 @@ class ClassIntervals:
             if self._n_groups > 1 and own.codes is not None:
                 own_codes = own.codes
             codes[numbers] = places[own_codes]
-            comparisons.append(
-                Comparison(
-                    Rows(
-                        own.positive,
-                        own.scores.astype(np.float64, copy=False)[None],
-                        np.ones(numbers.size) if own.weights is None else near_one(own.weights),
-                        own_codes,
-                        places.size,
-                    ),
-                    numbers,
-                )
-            )
+            scores = own.scores.astype(np.float64, copy=False)[None]
+            weights = np.ones(numbers.size) if own.weights is None else near_one(own.weights)
+            rows = Rows(own.positive, scores, weights, own_codes, places.size)
+            comparisons.append(Comparison(rows, numbers))
         return ClassAverages(comparisons, codes, clusters, self._is_known)

@@ -162,7 +162,7 @@ def cross_difference(estimates: GroupEstimates) -> float:
     """Largest absolute difference between the two cross AUCs of a pair of groups."""
     check_determined("cross_difference", estimates)
     # A number that replaces the AUC of a group does not replace the cross AUCs of the group.
-    estimates.policy.report_groups(estimates.pairs)
+    estimates.report_groups()
     both = estimates.pairs.defined
     if both.sum() < 2:
         raise NotDefined(_NO_GAP)
@@ -324,12 +324,6 @@ def check_determined(name: str, estimates: GroupEstimates) -> None:
     raise DisclosureError(f"the statistic {name!r} {lacks} A summary determines {known}.")
 
 
-def statistic_of(estimates: GroupEstimates, name: Any) -> float:
-    """Return a statistic by name; NaN, a warning or an error if it is undefined."""
-    name = check_statistic(name, measure=estimates.measure, argument="name")
-    return estimates.value_of(STATISTICS[name].compute)
-
-
 def all_statistics(estimates: GroupEstimates) -> dict[str, float]:
     """Compute the named statistics without warnings.
 
@@ -377,16 +371,12 @@ def check_statistic(
     }
     hint = ""
     if isinstance(name, str) and name not in names:
-        plain = name.removeprefix("neg_")  # The name of a statistic
+        plain = name.removeprefix("neg_")
         near = difflib.get_close_matches(name.lower(), names, n=1)
         if name.lower() in _OTHER_NAMES:
             hint = f" {_words.shortened(name)} corresponds to {_OTHER_NAMES[name.lower()]} here."
         elif plain in STATISTICS and plain not in known:
             hint = f" {_words.shortened(plain)} is for AUCs only, and measure is {measure!r}."
-        elif scorer and f"neg_{name}" in names:
-            hint = f" Greater must be better in a scorer: use 'neg_{name}'."
-        elif not scorer and plain in names:
-            hint = f" Only scorers have the prefix 'neg_': use {plain!r}."
         elif near:
             hint = f" Did you mean {_words.shortened(near[0])}?"
     return str(_input.check_option(argument, name, names, hint))

@@ -120,7 +120,7 @@ def _escaped(text: str) -> str:
     return "".join(f"\\{char}" if char in "\\`*_[]<>|~$&#" else char for char in text)
 
 
-def first_lines(estimates: GroupEstimates, index: pd.Index, left_out: str) -> FirstLines:
+def first_lines(estimates: GroupEstimates, left_out: str) -> FirstLines:
     """Return the first lines of a report, with the sentence on groups that are left out."""
     quiet = estimates.quiet()
     answers = list(_quality(quiet))
@@ -128,20 +128,20 @@ def first_lines(estimates: GroupEstimates, index: pd.Index, left_out: str) -> Fi
     if used.sum() > 1:
         answers += across_groups(quiet)
     if used.any():
-        answers += _worst(quiet, index)
+        answers += _worst(quiet)
     if used.sum() > 1:
-        answers += _gap(quiet, index)
+        answers += _gap(quiet)
     answers += [left_out] * bool(left_out)
-    header, rows, note = _table(quiet, index)
+    header, rows, note = _table(quiet)
     more = _MORE if quiet.measure.is_auc else _MORE_OF_MEASURES
     return FirstLines(
-        _headline(quiet, index), tuple(answers), header, rows, index.nlevels, note, more
+        _headline(quiet), tuple(answers), header, rows, quiet.labels.nlevels, note, more
     )
 
 
-def _headline(estimates: GroupEstimates, index: pd.Index) -> str:
+def _headline(estimates: GroupEstimates) -> str:
     pairs, counts = estimates.pairs, estimates.pairs.counts
-    names = [str(name) for name in index.names if name not in (None, "group")]
+    names = [str(name) for name in estimates.labels.names if name not in (None, "group")]
     columns = " \N{MULTIPLICATION SIGN} ".join(map(_words.shortened_label, names))
     by = f" by {columns}" if columns else ""
     n_positives, n_negatives = int(counts.n_positives.sum()), int(counts.n_negatives.sum())
@@ -187,9 +187,7 @@ def _quality(estimates: GroupEstimates) -> Iterator[str]:
     known = [name for name in words if name in determined_statistics(estimates)]
     if estimates.pairs.n_groups < 2:
         known = known[:1]
-    limits = None
-    if not estimates.pairs.rows_repeat:
-        limits = _intervals(estimates, known)
+    limits = None if estimates.pairs.rows_repeat else _intervals(estimates, known)
     for name in known:
         value = estimates.value_of(STATISTICS[name].compute)
         if np.isnan(value):
@@ -223,7 +221,7 @@ def _certain(estimates: GroupEstimates, name: str) -> list[str]:
 # Which group is worst, and is the gap more than sampling error? ----------------------------------
 
 
-def _worst(estimates: GroupEstimates, index: pd.Index) -> Iterator[str]:
+def _worst(estimates: GroupEstimates) -> Iterator[str]:
     """Yield the group with the lowest value, with its rows."""
     values, used = estimates.group_values
     worst = int(np.where(used, values, np.inf).argmin())
@@ -233,14 +231,15 @@ def _worst(estimates: GroupEstimates, index: pd.Index) -> Iterator[str]:
     if not estimates.pairs.defined[worst]:
         few = ", which has no AUC"
     certain = _in_parentheses(_certain(estimates, "worst"))
+    label = _words.shortened_label(estimates.labels[worst])
     yield (
-        f"worst {_number(values[worst])}{certain}: {_words.shortened_label(index[worst])}, "
+        f"worst {_number(values[worst])}{certain}: {label}, "
         f"{_words.counted(positives, 'positive')} and "
         f"{_words.counted(negatives, 'negative')}{few}"
     )
 
 
-def _gap(estimates: GroupEstimates, index: pd.Index) -> Iterator[str]:
+def _gap(estimates: GroupEstimates) -> Iterator[str]:
     """Yield the largest difference with its test, and what equal groups would show."""
     auc, used = estimates.group_values
     title, is_auc = estimates.measure.title, estimates.measure.is_auc
@@ -252,7 +251,7 @@ def _gap(estimates: GroupEstimates, index: pd.Index) -> Iterator[str]:
         difference = _number(estimates.value_of(STATISTICS["difference"].compute))
         yield f"difference {difference}{_in_parentheses(told)}: largest minus smallest {title}"
         return
-    test = difference_test(estimates, index, _LEVEL)
+    test = difference_test(estimates, _LEVEL)
     told = [_interval(test.ci_low, test.ci_high), *_certain(estimates, "difference")]
     start = f"difference {_number(test.difference)}{_in_parentheses(told)}"
     if estimates.n_replaced:
@@ -261,7 +260,7 @@ def _gap(estimates: GroupEstimates, index: pd.Index) -> Iterator[str]:
         return
     start += f", {_words.pvalue_text(test.pvalue)}: "
     if test.pvalue < 1 - _LEVEL:
-        aucs = dict(zip(index[used].tolist(), auc[used].tolist(), strict=True))
+        aucs = dict(zip(estimates.labels[used].tolist(), auc[used].tolist(), strict=True))
         yield f"{start}the groups differ, {_pair(test, aucs)}"
         return
     yield f"{start}no difference is established"
@@ -285,10 +284,10 @@ def _pair(test: DifferenceTest, aucs: dict[Any, float]) -> str:
 
 
 def _table(
-    estimates: GroupEstimates, index: pd.Index
+    estimates: GroupEstimates,
 ) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...], str]:
     """Return header, rows and note of the table of groups, the lowest AUC first."""
-    pairs = estimates.pairs
+    pairs, index = estimates.pairs, estimates.labels
     names = [str(name) if name is not None else "" for name in index.names]
     values, measure = estimates.by_group, estimates.measure
     order = np.argsort(np.where(pairs.defined, values, np.inf), kind="stable")
@@ -303,7 +302,7 @@ def _table(
         )
     low = high = np.full(n_groups, np.nan)
     if not pairs.rows_repeat:
-        limits = group_intervals(estimates, index, _LEVEL, measure.methods[0])
+        limits = group_intervals(estimates, _LEVEL, measure.methods[0])
         low, high = (limits[name].to_numpy() for name in ("ci_low", "ci_high"))
     rows = []
     for g in order.tolist():

@@ -231,8 +231,8 @@ TESTED = [
         Mutant(
             "a report reads predict_proba where scorers read decision_function",
             "report/group_auc.py",
-            "        return Responses(probabilities, probabilities)\n    _input.warn(",
-            "        return Responses(probabilities, probabilities)\n    scores = probabilities\n"
+            "        return probabilities, probabilities\n    _input.warn(",
+            "        return probabilities, probabilities\n    scores = probabilities\n"
             "    _input.warn(",
         ),
         "tests/test_responses.py",
