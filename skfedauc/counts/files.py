@@ -963,7 +963,7 @@ def _old_checksum(facts: Mapping[str, Any], state: State, columns: Sequence[Grou
     """Return the SHA-256 of the sorted JSON, the texts of the groups and the arrays."""
     import pyarrow as pa
 
-    arrays, texts = state.arrays, []
+    arrays, texts = state._replace(labels=None).arrays, []
     if state.summary is not None:
         *arrays, u2, moments = arrays
         for of_prefix in zip(u2, moments, strict=True):
