@@ -13,7 +13,7 @@ import joblib
 import kernel_cases
 import numpy as np
 import pytest
-from kernel_cases import LARGEST, SCORES, cells_of, make_rows, same_bits
+from kernel_cases import SCORES, cells_of, make_rows, same_bits
 from oracles import all_pairs, random_case
 
 import skfedauc
@@ -491,11 +491,3 @@ def test_no_rows_have_the_arrays_of_any_rows(version, weighted):
                 assert (empty.dtype, empty.ndim, empty.size) == (column.dtype, column.ndim, 0)
         sums = (concordance(cells), *placement_sums(cells, among_all=True))
         assert all(column.size == 0 for of_task in sums for column in of_task)
-
-
-def test_scores_at_the_ends_of_the_range(version):
-    scores = np.array([LARGEST, -LARGEST, 0.0, -0.0])
-    cells = count_rows(scores, np.array([True, False, True, False]))
-    assert cells.scores.tolist() == [-LARGEST, 0.0, LARGEST]
-    assert cells.negatives.tolist() == [1, 1, 0]
-    assert cells.positives.tolist() == [0, 1, 1]
