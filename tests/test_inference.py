@@ -628,14 +628,6 @@ def pooled_variances(y, scores, groups):
     return shared_variances([comparisons_of(y[of], scores[of], np.ones(of.sum())) for of in mine])
 
 
-def test_shared_variances_are_those_of_the_oracle():
-    for seed in range(5):
-        y, scores, groups, _ = simulated(seed, n=150)
-        assert_allclose(
-            variances_of(y, scores, groups).shared, pooled_variances(y, scores, groups), rtol=1e-9
-        )
-
-
 def test_the_rest_is_weighted_by_what_other_groups_say():
     rows = simulated(6, n=600)
     report = report_of(*rows)

@@ -67,12 +67,6 @@ def test_booleans_may_have_other_bytes_than_one(version, byte):
     assert of_rows == ScoreCounts.from_predictions(positive, scores, groups=groups)
 
 
-def test_any_number_of_threads_may_be_asked_for():
-    scores, positive, groups, _ = rows(1, 7, "probabilities", n=140_000)
-    expected = count_rows(scores, positive, groups, 7, n_jobs=1)
-    assert same_bits(count_rows(scores, positive, groups, 7, n_jobs=2**52), expected)
-
-
 @pytest.mark.parametrize("name", SCORES)
 def test_count_rows_finds_every_cell(version, name):
     for n_groups in [1, 7, 1000]:
@@ -155,7 +149,7 @@ def test_large_groups_many_groups_and_threads_give_the_same_bits(name, n_groups,
     scores, positive, groups, weights = rows(8, n_groups, name, n)
     w = weights if weighted else None
     expected = _numpy.count_rows(scores, positive, groups, n_groups, w, 1)
-    for n_jobs in (1, 2, 5):
+    for n_jobs in (1, 2, 2**52):
         found = count_rows(scores, positive, groups, n_groups, w, n_jobs)
         assert same_bits(found, expected)
 
