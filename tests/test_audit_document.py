@@ -264,6 +264,15 @@ def test_an_identifier_is_random_and_kept_with_the_archived_counts(tmp_path):
     assert page_of(again, tmp_path) == page_of(audit, tmp_path)
 
 
+def test_files_are_written_whole(shown, tmp_path):
+    audit, _ = shown
+    for write, name in ((audit.to_json, "a.json"), (audit.to_markdown, "a.md")):
+        assert write(tmp_path / name) is None
+        assert (tmp_path / name).read_text(encoding="utf-8") == write()
+        with pytest.raises(OSError, match="absent"):
+            write(tmp_path / "absent" / name)
+
+
 def test_a_pooled_auc_above_that_of_every_group_is_explained():
     rng = np.random.default_rng(0)
     share = rng.choice([0.1, 0.9], 2000)
