@@ -223,6 +223,7 @@ def rare():
 def test_undefined_groups_are_skipped_with_one_warning(rare):
     X, y, site, splits, cases = rare
     result = cross_validate_group_auc(MODEL, X, y, groups=site, cv=splits)
+    assert repr(result).startswith("GroupAUCCrossValidation of 3 folds")  # without a warning
     for report in (*result.folds, result.over_folds, result.within_folds):
         with pytest.warns(
             UndefinedMetricWarning, match=rf"{report._estimates.pairs.n_undefined} of \d+ groups"

@@ -314,6 +314,7 @@ def refused(*, error=ValueError, match, **options):
             mitigator=thresholds(prefit=True),
             match=r"prefit=True .*sklearn\.frozen\.FrozenEstimator\(model\), prefit=True",
         ),
+        refused(columns=[], error=TypeError, match=r"name of a column of X .* got \[\]"),
         refused(
             change=lambda X, y: (X, np.where(X["sex"] == "m", 1, y)),
             match=r"ThresholdOptimizer needs both classes in each group",
