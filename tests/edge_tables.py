@@ -134,6 +134,23 @@ EMPTY = pa.table(
 )
 NAMED_AS_OURS = ["n_rows", "is_zero", "group_0", "group_1", "label", "score", "valid"]
 
+
+class Refused(NamedTuple):
+    """Scores that bins of probabilities refuse, and what the error says."""
+
+    scores: list[float | None]
+    message: str
+
+
+REFUSED_SCORES = {
+    "missing": Refused(
+        [0.5, None, 0.5, None, None, 0.25], "got 3 (NULL, 0 NaN|NaN) and 0 infinite.* of 6"
+    ),
+    "NaN": Refused([0.5, NAN, 0.5, NAN, 0.5, 0.25], "got 2 NaN and 0 infinite.* of 6"),
+    "infinite": Refused([0.5, INF, 0.5, INF, -INF, 0.25], "got 0 NaN and 3 infinite.* of 6"),
+    "outside": Refused([0.5, -0.25, 0.5, 7.0, 0.5, 0.25], "got scores from -0.25 to 7.0"),
+}
+
 EDGES: dict[str, Edge] = {
     "plain": Edge(rows(), BY_SITE),
     "without groups": Edge(rows(), NAMES),
@@ -199,17 +216,11 @@ EDGES: dict[str, Edge] = {
         {**BY_SITE, "pos_label": "yes"},
     ),
     # Scores
-    "scores missing": refused(
-        ValueError,
-        "got (3 NULL, 0|3) NaN and 0 inf.* of 6",
-        risk=[0.5, None, 0.5, None, None, 0.25],
-    ),
-    "scores NaN": refused(
-        ValueError, "got 2 NaN and 0 inf.* of 6", risk=[0.5, NAN, 0.5, NAN, 0.5, 0.25]
-    ),
-    "scores infinite": refused(
-        ValueError, "got 0 NaN and 3 inf.* of 6", risk=[0.5, INF, 0.5, INF, -INF, 0.25]
-    ),
+    **{
+        f"scores {name}": refused(ValueError, of.message, risk=of.scores)
+        for name, of in REFUSED_SCORES.items()
+        if name != "outside"
+    },
     "scores -0.0": Edge(rows(risk=[-0.0, 0.0, 0.0, -0.0, -1.0, -0.0]), BY_SITE),
     "scores float32": Edge(
         rows(risk=pa.array([0.1, 0.7, 0.3, 0.7, 0.1, 0.1], pa.float32())), BY_SITE
@@ -413,20 +424,3 @@ def rows_around_edges(bins: Bins, n_bins: int = 60) -> pa.Table:
         site=rng.choice(SITE, scores.size),
         weight=rng.integers(0, 4, scores.size) / 4,
     )
-
-
-class Refused(NamedTuple):
-    """Scores that bins of probabilities refuse, and what the error says."""
-
-    scores: list[float | None]
-    message: str
-
-
-REFUSED_SCORES = {
-    "missing": Refused(
-        [0.5, None, 0.5, None, None, 0.25], "got 3 (NULL, 0 NaN|NaN) and 0 infinite.* of 6"
-    ),
-    "NaN": Refused([0.5, NAN, 0.5, NAN, 0.5, 0.25], "got 2 NaN and 0 infinite.* of 6"),
-    "infinite": Refused([0.5, INF, 0.5, INF, -INF, 0.25], "got 0 NaN and 3 infinite.* of 6"),
-    "outside": Refused([0.5, -0.25, 0.5, 7.0, 0.5, 0.25], "got scores from -0.25 to 7.0"),
-}

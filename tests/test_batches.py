@@ -1,6 +1,7 @@
 """ScoreCounts.from_batches gives the counts of all rows, and reads few batches at a time."""
 
 import gc
+import gzip
 import itertools
 import os
 import signal
@@ -19,21 +20,15 @@ WORKERS = [("loky", 1), ("threading", 2), ("loky", 2)]
 every_backend = pytest.mark.parametrize(("backend", "n_jobs"), WORKERS, ids=str)
 
 
-def make_rows(n=5000, seed=0):
-    rng = np.random.default_rng(seed)
-    y = rng.integers(0, 2, n)
-    return {
-        "ill": y,
-        "risk": (rng.normal(size=n) + y).round(2),
-        "site": rng.choice(["va", "oslo", "bern", "rome"], n),
-        "ward": rng.integers(0, 3, n),
-        "weight": rng.integers(0, 4, n).astype(float),
-    }
+BY_SITE = {"label": "ill", "score": "risk", "group": "site"}
 
 
 @pytest.fixture(scope="module")
 def rows():
-    return make_rows()
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 5000)
+    score, site = (rng.normal(size=5000) + y).round(2), rng.choice(["va", "oslo", "bern"], 5000)
+    return {"ill": y, "risk": score, "site": site}
 
 
 def cuts(n, n_batches, seed=0):
@@ -48,16 +43,8 @@ def tuples(rows, names, slices):
         yield tuple(rows[name][rows_of_batch] for name in names)
 
 
-def whole(rows, groups="site", weight=None):
-    by = rows[groups] if isinstance(groups, str) else None
-    if isinstance(groups, list):
-        by = list(zip(*(rows[name].tolist() for name in groups), strict=True))
-    return ScoreCounts.from_predictions(
-        rows["ill"],
-        rows["risk"],
-        groups=by,
-        sample_weight=None if weight is None else rows[weight],
-    )
+def whole(rows):
+    return ScoreCounts.from_predictions(rows["ill"], rows["risk"], groups=rows["site"])
 
 
 # Equal to the counts of all rows -----------------------------------------------------------------
@@ -142,10 +129,9 @@ def test_reading_waits_while_counts_are_merged(monkeypatch):
 # Failures ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("batches", [[], (), iter([])], ids=["list", "tuple", "iterator"])
-def test_no_batches(batches):
+def test_no_batches():
     with pytest.raises(ValueError, match="batches is empty"):
-        ScoreCounts.from_batches(batches)
+        ScoreCounts.from_batches(iter([]))
 
 
 class Ending:
@@ -173,3 +159,51 @@ def test_an_error_names_its_batch(rows, bad, n_jobs):
         pytest.raises(ValueError, match=f"batch {bad}: y_score must be finite"),
     ):
         ScoreCounts.from_batches(batches, n_jobs=n_jobs)
+
+
+@pytest.mark.parametrize(("backend", "n_jobs"), WORKERS[:2])
+def test_batches_of_one_class_and_a_misspelled_class(backend, n_jobs):
+    batches = [(["no"] * 2, [0.2, 0.7])] * 3 + [(["yes"] * 2, [0.2, 0.7])]
+    with joblib.parallel_config(backend):
+        good = ScoreCounts.from_batches(batches, pos_label="yes", n_jobs=n_jobs)
+        assert good.n_positives.sum() == 2
+        with pytest.raises(ValueError, match=r"batch 3: .*pos_label='Yes' is not among the labels"):
+            ScoreCounts.from_batches(batches, pos_label="Yes", n_jobs=n_jobs)
+
+
+# Files ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("cells", "groups"),
+    [
+        (["1.0", "2.0"], ("1", "2")),
+        (["1.0", "2.5"], ("1.0", "2.5")),
+        (["1.0", "2"], ("1.0", "2")),
+        (["01", "007"], ("007", "01")),
+        (["1.00", "2.00"], ("1.00", "2.00")),
+        (["v1.0", "v2.0"], ("v1.0", "v2.0")),
+    ],
+)
+def test_labels_that_end_in_zero_decimals(tmp_path, cells, groups):
+    text = "ill,risk,site,ward\n" + "".join(f"0,.1,{c},5.0\n1,.2,{c},5.0\n" for c in cells)
+    path = tmp_path / "day.csv"
+    path.write_text(text, encoding="utf-8")
+    assert ScoreCounts.from_batches([path], **BY_SITE).groups == groups
+    by_both = ScoreCounts.from_batches([path], **{**BY_SITE, "group": ["ward", "site"]})
+    assert by_both.groups == tuple(("5", site) for site in groups)
+
+
+def test_files_that_cannot_be_read(tmp_path):
+    absent = tmp_path / "absent.parquet"
+    with pytest.raises(RuntimeError, match=r"^batch 0 \('.*absent\.parquet'\): FileNotFoundError"):
+        ScoreCounts.from_batches([absent], **BY_SITE)
+    for name in ("damaged.parquet", "damaged.csv.gz", "empty.csv"):
+        path = tmp_path / name
+        path.write_bytes(b"" if name == "empty.csv" else b"no such content")
+        with pytest.raises((ValueError, RuntimeError), match=rf"^batch 0 \('.*{name}'\): "):
+            ScoreCounts.from_batches([path], **BY_SITE)
+    cut = tmp_path / "cut.csv.gz"
+    cut.write_bytes(gzip.compress(b"ill,risk,site\n" + b"1,0.5,va\n0,0.2,va\n" * 50)[:-20])
+    with pytest.raises((ValueError, RuntimeError), match=r"^batch 0 \('.*cut\.csv\.gz'\): "):
+        ScoreCounts.from_batches([cut], **BY_SITE)

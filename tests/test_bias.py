@@ -68,11 +68,6 @@ def test_bias_score_is_a_mean_of_the_pooled_auc_and_of_generalized_means():
     assert "bias_score" in group_auc_scoring(["bias_score"], groups="site")
 
 
-def test_an_unknown_reference_is_named():
-    with pytest.raises(ValueError, match=r"reference must be .*'ward 9'"):
-        report_of(random_case(0, weights="float", labels="str")).abroca("ward 9")
-
-
 # ABROCA -----------------------------------------------------------------------------------
 
 

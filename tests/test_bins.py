@@ -1,6 +1,7 @@
 """Bins of scores: every rule is checked at the floats around each of its edges."""
 
 import copy
+import functools
 import itertools
 import json
 import math
@@ -193,66 +194,44 @@ def test_bins_are_immutable():
         Bins()
 
 
-def nested(depth):
-    """Return lists within lists, too deep for repr."""
-    value = []
-    for _ in range(depth):
-        value = [value]
-    return value
-
-
-@pytest.mark.parametrize(
-    "value",
-    [
-        nested(2000),
-        {"rule": nested(2000)},
-        {"rule": "at", "edges": nested(2000)},
-        {"rule": "of_scores", "parts": nested(2000)},
-    ],
-    ids=["state", "rule", "edges", "parts"],
-)
-def test_deep_states_are_refused(value):
-    with pytest.raises((ValueError, TypeError), match=r"state must|of a state must"):
-        Bins.from_dict(value)
+# Lists within lists, too deep for repr
+DEEP = functools.reduce(lambda value, _: [value], range(2000), [])
 
 
 @pytest.mark.parametrize(
     "state",
     [
         None,
-        [],
         "of_scores",
         {},
+        DEEP,
+        {"rule": DEEP},
+        {"rule": "at", "edges": DEEP},
+        {"rule": "of_scores", "parts": DEEP},
         {"rule": "of_scores"},
         {"rule": "of_scores", "parts": 64, "octaves": 2},
         {"rule": "of_scores", "parts": 63},
-        {"rule": "of_scores", "parts": True},
         {"rule": "of_scores", "parts": 64.0},
         {"rule": "of_scores", "parts": 1 << 40},
-        {"rule": "of_scores", "parts": -1},
         {"rule": "of_probabilities", "octaves": 10**30, "parts": 64},
         {"rule": "of_probabilities", "octaves": 46, "parts": 64},
-        {"rule": "of_probabilities", "octaves": "20", "parts": 64},
         {"rule": "from_dict", "state": {}},
         {"rule": "__init__"},
         {"rule": ["at"], "edges": [1.0]},
         {"rule": "at", "edges": []},
-        {"rule": "at", "edges": 0.5},
         {"rule": "at", "edges": "0.5"},
         {"rule": "at", "edges": ["0.5"]},
         {"rule": "at", "edges": [True]},
         {"rule": "at", "edges": [[0.5]]},
-        {"rule": "at", "edges": [None]},
         {"rule": "at", "edges": [math.nan]},
         {"rule": "at", "edges": [0.5, math.inf]},
-        {"rule": "at", "edges": [0.5, 0.5]},
         {"rule": "at", "edges": [0.0, -0.0]},
         {"rule": "at", "edges": [0.5, 0.25]},
         {"rule": "at", "edges": [10**400]},
         {"rule": "at", "edges": [2**53, 2**53 + 1]},
         {"rule": "at", "edges": [-LARGEST]},
     ],
-    ids=str,
+    ids=itertools.count(),
 )
 def test_hostile_states_are_refused(state):
     with pytest.raises((ValueError, TypeError), match=r"state|edges|parts|octaves"):
@@ -271,14 +250,10 @@ def test_quantiles_need_scores():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: Bins.of_quantiles([0.5], 4), "counts must be a ScoreCounts; got list"),
-        (lambda: Bins.of_quantiles(ONE_SCORE, 1), "n_bins must be a whole number of at least 2"),
         (lambda: Bins.of_quantiles(ONE_SCORE, 4), r"at least two scores.*got ScoreCounts\(no gr"),
         (lambda: Bins.of_quantiles(NO_ROWS, 4), "at least two scores"),
         (lambda: Bins.of_probabilities(parts=48), "parts must be a power of two up to 65,536"),
-        (lambda: Bins.of_probabilities(octaves=0), "octaves must be a whole number"),
         (lambda: Bins.of_probabilities(40, 1 << 12), "must be at most 51"),
-        (lambda: Bins.of_scores(parts=0), "parts must be a whole number"),
         (lambda: Bins.at([]), "at least one cut point"),
         (lambda: Bins.at([0.2, 0.1]), r"got 0.2 before 0.1. Pass np.unique\(edges\)"),
         (
@@ -286,20 +261,13 @@ def test_quantiles_need_scores():
             r"from -2.0 to 1.5\. Bins.of_sc",
         ),
         (lambda: Bins.of_scores().numbers_of([math.nan]), "scores must be finite; got 1 NaN"),
-        (lambda: Bins.of_scores().numbers_of([math.inf]), "scores must be finite"),
-        (lambda: Bins.of_scores().numbers_of(["high"]), "scores must hold numbers"),
         (
             lambda: Bins.of_probabilities(1, 1).ranges_of([0, 6]),
             "numbers must be from 0 to 5.*got 6",
         ),
-        (
-            lambda: Bins.of_probabilities(1, 1).scores_of([-1]),
-            "numbers must be from 0 to 5.*got -1",
-        ),
         (lambda: Bins.of_scores(1).ranges_of([np.uint64(1 << 63)]), "numbers must be from -2047"),
         (lambda: Bins.at([1]).ranges_of([0.0]), "whole numbers"),
         (lambda: Bins.at([1]).ranges_of([True]), "whole numbers"),
-        (lambda: Bins.at([1]).refines("bins"), "other must be Bins; got str 'bins'"),
     ],
 )
 def test_messages(call, message):

@@ -2,6 +2,7 @@
 
 import itertools
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 import lightgbm
@@ -76,17 +77,7 @@ def test_early_stopping_of_lightgbm_takes_the_best_round():
         eval_metric=metric,
         callbacks=[lightgbm.early_stopping(8, verbose=False)],
     )
-    everything = lightgbm.LGBMClassifier(n_estimators=60, **SMALL).fit(*TRAIN[:2])
-    values = [
-        oracle(
-            "worst",
-            VALID[1],
-            everything.predict_proba(VALID[0], num_iteration=i + 1)[:, 1],
-            VALID[2],
-        )
-        for i in range(len(model.evals_result_["valid_0"]["auc_worst"]))
-    ]
-    assert model.evals_result_["valid_0"]["auc_worst"] == pytest.approx(values, rel=1e-12)
+    values = model.evals_result_["valid_0"]["auc_worst"]
     assert model.best_iteration_ == 1 + int(np.argmax(values)) < len(values) < 60
 
 
@@ -116,10 +107,14 @@ def value(metric, y, scores, *weights):
     return found[1] if isinstance(found, tuple) else found
 
 
-def test_rows_in_another_order_are_refused(make):
+def test_rows_that_are_not_those_of_the_groups_are_refused(make):
     metric = make("macro", groups=[VALID[1:]])
     with pytest.raises(ValueError, match="with the rows in their order"):
         metric(VALID[1][::-1], VALID[0][::-1, 0])
+    with pytest.raises(ValueError, match=r"one score per row.*\(300, 4\)"):
+        metric(VALID[1], VALID[0])
+    with pytest.raises(TypeError, match="passes only arrays"):
+        make("macro", groups=len)(VALID[1], VALID[0][:, 0])
 
 
 def test_sets_that_cannot_be_distinguished_are_refused(make):
@@ -145,14 +140,6 @@ def test_invalid_sets_are_refused(make, pair, message):
         make("macro", groups=[pair])
 
 
-def test_indexes_that_disagree_are_refused(make):
-    import pandas as pd
-
-    y, site = pd.Series(VALID[1]), pd.Series(VALID[2]).sample(frac=1.0, random_state=0)
-    with pytest.raises(ValueError, match="same index labels in different orders"):
-        make("macro", groups=[(y, site)])
-
-
 def test_groups_may_be_absent_for_the_pooled_auc_of_xgboost_only():
     assert XGBoostMetric("pooled")(VALID[1], VALID[0][:, 0]) == pytest.approx(
         roc_auc_score(VALID[1], VALID[0][:, 0])
@@ -161,17 +148,6 @@ def test_groups_may_be_absent_for_the_pooled_auc_of_xgboost_only():
         XGBoostMetric("macro")
     with pytest.raises(TypeError, match="use LightGBM's metric 'auc'"):
         LightGBMMetric("pooled", groups=None)
-
-
-def test_a_function_needs_the_dataset(make):
-    metric = make("macro", groups=len)
-    with pytest.raises(TypeError, match="passes only arrays"):
-        metric(VALID[1], VALID[0][:, 0])
-
-
-def test_predictions_of_several_classes_are_refused(make):
-    with pytest.raises(ValueError, match=r"one-dimensional.*\(300, 4\)"):
-        make("macro", groups=[VALID[1:]])(VALID[1], VALID[0])
 
 
 # Undefined AUCs -------------------------------------------------------------------------------
@@ -219,21 +195,16 @@ class Cluster:
 
     def run(self, function, arguments):
         """Results or errors of all workers."""
-        results = [None] * self.n_workers
 
         def work(rank):
             self.local.rank = rank
             try:
-                results[rank] = function(*arguments[rank])
+                return function(*arguments[rank])
             except Exception as error:
-                results[rank] = error
+                return error
 
-        threads = [threading.Thread(target=work, args=(rank,)) for rank in range(self.n_workers)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join(300)
-        return results
+        with ThreadPoolExecutor(self.n_workers) as threads:  # the barrier needs all at once
+            return list(threads.map(work, range(self.n_workers)))
 
 
 @pytest.fixture
@@ -306,4 +277,4 @@ def test_tau_is_that_of_scorers():
     expected = make_group_auc_scorer("neg_tau", groups="site")(pipeline, X, y)
     metric = LightGBMMetric("neg_tau", groups=[(y, site)])
     found = metric(pipeline.decision_function(X), dataset(x[:, None], y).construct())
-    assert found[1] == pytest.approx(expected)
+    assert found[1:] == (pytest.approx(expected), True)  # greater is better

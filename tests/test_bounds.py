@@ -9,6 +9,8 @@ from oracles import STATISTICS, Case, all_pairs, random_case
 from rules import rule
 
 from skfedauc import Bins, DisclosureError, FairnessAudit, GroupAUC, ScoreCounts
+from skfedauc.audit import QUESTIONS
+from skfedauc.audit.answers import answer
 from skfedauc.counts import extremes_of
 from skfedauc.counts.score_counts import select_groups
 from skfedauc.inference.cross_gap import cross_gaps
@@ -371,6 +373,11 @@ def test_an_audit_never_claims_more_than_the_exact_scores():
     for name in ("difference", "xauc_disparity"):
         found, truth = (of.answers["group"][name] for of in (audit, exact))
         assert found.pvalue / found.n_claims >= truth.pvalue / truth.n_claims - 1e-9
+        found, truth = (answer(QUESTIONS[name], of.samples["group"]) for of in (audit, exact))
+        assert found.ci_low <= truth.ci_low + 1e-12
+        assert found.ci_high >= truth.ci_high - 1e-12
+    needs = audit.answers["group"]["calibration_difference"].missing
+    assert needs == "exact scores that are probabilities"
 
 
 def test_thresholds_within_a_bin_are_refused():
@@ -389,13 +396,8 @@ def test_thresholds_within_a_bin_are_refused():
     with pytest.raises(DisclosureError, match=message):
         FairnessAudit(report, threshold=0.3)
     assert FairnessAudit(report, threshold=None).decisions is None
-
-
-@pytest.mark.parametrize("edges", [[0.0, 0.3, 0.7, np.nextafter(1.0, 2.0)], [0.5]])
-def test_without_a_threshold_between_bins_only_the_ranking_is_audited(edges):
-    audit = FairnessAudit(GroupAUC(binned(wide_case(8), Bins.at(edges))))
-    assert audit.threshold is None
-    assert "the ranking alone" in repr(audit)
+    # 0.5 is an edge, but without bins of probabilities there is no threshold of its own.
+    assert FairnessAudit(GroupAUC(binned(case, Bins.at([0.5])))).threshold is None
 
 
 def heights_at(corners, x):

@@ -1,6 +1,5 @@
 """Class labels in score counts, which reveal a misspelled pos_label."""
 
-import joblib
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -13,9 +12,6 @@ from skfedauc import (
     compare_models,
     group_roc_auc_score,
 )
-
-SCORES = [0.2, 0.7]
-
 
 INFINITE_ROWS = [1.0, np.inf] * 4, np.linspace(0, 1, 8), ["a", "b"] * 4
 # Functions of labels, scores and groups
@@ -53,14 +49,14 @@ def test_infinite_numbers_are_no_labels(entrance, sign, kind):
         entrance(np.zeros(8), scores, groups, np.inf)
 
 
-# Batches ---------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("backend", "n_jobs"), [("loky", 1), ("threading", 2)])
-def test_batches_of_one_class(backend, n_jobs):
-    batches = [(["no"] * 2, SCORES)] * 3 + [(["yes"] * 2, SCORES)]
-    with joblib.parallel_config(backend):
-        good = ScoreCounts.from_batches(batches, pos_label="yes", n_jobs=n_jobs)
-        assert good.n_positives.sum() == 2
-        with pytest.raises(ValueError, match=r"batch 3: .*pos_label='Yes' is not among the labels"):
-            ScoreCounts.from_batches(batches, pos_label="Yes", n_jobs=n_jobs)
+# Tables of strings cannot hold such text.
+@pytest.mark.parametrize("name", [name for name in ENTRANCES if "table" not in name])
+@pytest.mark.parametrize("labels", [["a\ud800", "b"] * 2, ["a\ud800"] * 4], ids=ascii)
+def test_text_that_is_not_valid_unicode_is_no_label(name, labels):
+    entrance = ENTRANCES[name]
+    scores, groups = [0.1, 0.2, 0.3, 0.4], ["f", "m"] * 2
+    named = r"holds 'a\\ud800', which is not valid Unicode"
+    with pytest.raises(ValueError, match=named):
+        entrance(labels, scores, groups, "b")
+    with pytest.raises(ValueError, match=f"pos_label {named}"):
+        entrance(["b", "c"] * 2, scores, groups, "a\ud800")

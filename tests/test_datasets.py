@@ -33,22 +33,14 @@ def test_rows_have_the_population_values(case):
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({"case": "alike"}, ValueError, r"case must be 'identical', .*; got 'alike'"),
         ({"n_positives": 0}, ValueError, r"n_positives must be a whole number of at least 1; .* 0"),
-        ({"n_negatives": True}, ValueError, r"n_negatives must be a whole number .*; got True"),
         (
             {"n_positives": [5, 5]},
             ValueError,
             r"n_positives must be 1 or more for all devices, or 4 such",
         ),
         ({"n_positives": [5, 5, 0, 5]}, ValueError, r"n_positives must be 1 or more .*5, 5, 0, 5"),
-        ({"n_positives": [5, 5, 0.5, 5]}, ValueError, r"n_positives must hold whole numbers"),
-        (
-            {"shifts": [1.0]},
-            ValueError,
-            r"shifts must have one number .* two or more devices; got \[1\.0\]",
-        ),
-        ({"separation": np.inf}, ValueError, r"separation must be a finite number; got inf"),
+        ({"shifts": [1.0]}, ValueError, r"one number .* two or more devices; got \[1\.0\]"),
     ],
 )
 def test_devices_that_cannot_be(arguments, error, message):

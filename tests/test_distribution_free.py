@@ -43,15 +43,6 @@ def test_binomial_limits_invert_the_tails():
 # Exact intervals -------------------------------------------------------------------------------
 
 
-def test_intervals_of_statistics_say_why_they_are_missing():
-    y, scores, groups = simulated(0, n_groups=25)
-    found = GroupAUC.from_predictions(y[:-1], scores[:-1], groups=groups[:-1])
-    table = found.confidence_intervals(method="exact", of="statistics")
-    note = "no exact interval for new groups: pass over='rows'"
-    assert table.loc[["pooled", "samples"], "note"].tolist() == [note] * 2
-    assert table.loc[["pooled", "samples"], "ci_low"].isna().all()
-
-
 def test_limits_for_few_rows_refuse_out_of_fold_scores():
     y, scores, groups = simulated(5, n_groups=2)
     found = cross_validate_group_auc(LogisticRegression(), scores[:, None], y, groups=groups)
@@ -64,8 +55,6 @@ def test_limits_for_few_rows_refuse_out_of_fold_scores():
             with pytest.raises(ValueError, match="'exact' needs the scores of one model"):
                 of_folds.confidence_intervals(method="exact", of=of)
     assert found.folds[0].confidence_intervals(method="exact")["ci_low"].notna().all()
-    with pytest.raises(ValueError, match=r"'logit' or 'delong'.*A mean over folds has no other"):
-        found.confidence_intervals(method="exact")
 
 
 # Classifiers that learn from few rows ----------------------------------------------------------

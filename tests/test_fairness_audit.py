@@ -9,8 +9,7 @@ import pytest
 from audits import audit_of, by_rows, rows_of
 from fairlearn import metrics as fairlearn
 from fairlearn.reductions import DemographicParity, ExponentiatedGradient
-from oracles import LABELS, random_case
-from scipy.stats import norm
+from oracles import random_case
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import make_scorer, recall_score
@@ -19,10 +18,8 @@ from sklearn.model_selection import (
     RepeatedStratifiedKFold,
     TunedThresholdClassifierCV,
 )
-from statsmodels.stats.proportion import proportion_confint
 
 from skfedauc import (
-    Bins,
     FairnessAudit,
     GroupAUC,
     MitigatedClassifier,
@@ -117,35 +114,6 @@ def test_the_primary_answer_is_the_test_of_the_report():
         np.testing.assert_allclose(found.table[["ci_low", "ci_high"]], limits, atol=1e-12)
         if found.verdict == "undecided":
             assert found.expected == null_difference_of(audit.report)
-
-
-def test_rates_have_clopper_pearson_limits_and_calibration_wilsons():
-    y, score, groups, _ = rows_of(n=300)
-    table = audit_of(y, score, groups).by_group()
-    for group, row in table.iterrows():
-        own = groups == group
-        k, n = (score >= 0.5)[own].sum(), own.sum()
-        exact = proportion_confint(k, n, method="beta")
-        ends = [row["selection_rate_ci_low"], row["selection_rate_ci_high"]]
-        np.testing.assert_allclose(ends, exact)
-        low, high = proportion_confint(y[own].sum(), n, method="wilson")
-        ends = [row["calibration_ci_low"], row["calibration_ci_high"]]
-        np.testing.assert_allclose(ends, [score[own].mean() - high, score[own].mean() - low])
-
-
-def test_two_groups_have_newcombes_interval_at_the_level_that_is_shown():
-    """With two groups, the lower limit of a rate's gap is Newcombe's with Clopper's limits."""
-    y, score, groups, _ = rows_of(3, n=400, n_groups=2)
-    found = audit_of(y, score, groups).answers["group"]["demographic_parity_difference"]
-    assert found.confidence_level == 1 - 0.05 / 5
-    k, n = (
-        np.array([of[groups == g].sum() for g in ("g0", "g1")]) for of in (score >= 0.5, y >= 0)
-    )
-    tail = norm.sf(norm.isf(0.01 / 2))
-    low, high = (np.array(of) for of in proportion_confint(k, n, 2 * tail, method="beta"))
-    p, (a, b) = k / n, np.argsort(-k / n)
-    expected = p[a] - p[b] - np.hypot(p[a] - low[a], high[b] - p[b])
-    assert found.ci_low == pytest.approx(max(expected, 0), abs=1e-9)
 
 
 # Verdicts ----------------------------------------------------------------------------------------
@@ -282,30 +250,6 @@ def test_counts_give_the_audit_of_the_rows():
         audit_of(y, score, groups, decisions=whole.decisions)
 
 
-def test_binned_scores_have_wider_intervals():
-    y, score, groups, _ = rows_of(gap=1, digits=6)
-    exact = audit_of(y, score, groups)
-    counts = ScoreCounts.from_predictions(
-        y, score, groups=groups, disclosure=Bins.at(np.arange(21) / 20)
-    )
-    binned = FairnessAudit(GroupAUC(counts))
-    assert (
-        binned.answers["group"]["calibration_difference"].missing
-        == "exact scores that are probabilities"
-    )
-    for name in ("difference", "xauc_disparity", "demographic_parity_difference"):
-        found, of_rows = (
-            answer(QUESTIONS[name], audit.samples["group"]) for audit in (binned, exact)
-        )
-        assert found.ci_low <= of_rows.ci_low + 1e-12
-        assert found.ci_high >= of_rows.ci_high - 1e-12
-    assert (
-        binned.by_group()["selection_rate"].tolist() == exact.by_group()["selection_rate"].tolist()
-    )
-    with pytest.raises(ValueError, match=r"threshold=0.52 are unknown: it is within a bin"):
-        FairnessAudit(GroupAUC(counts), threshold=0.52)
-
-
 def test_copies_of_rows_in_a_cluster_establish_nothing():
     y, score, groups, _ = rows_of(5, n=240, n_groups=2, gap=0.6)
     five = np.repeat(np.arange(240), 5)
@@ -321,28 +265,6 @@ def test_copies_of_rows_in_a_cluster_establish_nothing():
     shared = audit_of(y, score, groups, clusters=np.arange(240) % 50)
     needs = shared.answers["group"]["calibration_difference"].missing
     assert needs == "clusters that are each in one group"
-
-
-@pytest.mark.parametrize("kind", LABELS)
-def test_labels_of_every_kind(kind):
-    y, score, groups, _ = rows_of(n_groups=4)
-    labels = [LABELS[kind](int(group[1:])) for group in groups]
-    audit = audit_of(y, score, labels, intersections=[])
-    shares = {}
-    for column in audit.columns:
-        table = audit.by_group(column)
-        assert list(table.index) == list(audit.samples[column].report.by_group.index)
-        assert table.notna().all(axis=None)
-        named = dict(zip(audit.samples[column].groups, table["selection_rate"], strict=True))
-        shares[column] = named
-    if len(audit.columns) == 1:
-        (named,) = shares.values()
-        for label in set(labels):
-            own = np.array([one == label for one in labels])
-            assert named[label] == pytest.approx((score >= 0.5)[own].mean())
-    assert audit.to_json()
-    assert audit.to_markdown()
-    assert repr(audit)
 
 
 # Estimators --------------------------------------------------------------------------------------
@@ -483,17 +405,8 @@ def test_any_rows_can_be_audited():
 def test_what_cannot_be_audited_is_said():
     y, score, groups, _ = rows_of(n=60)
     report = GroupAUC.from_predictions(y, score * 3, groups=groups)
-    for threshold in (np.nan, "x", [0.5]):
-        with pytest.raises(ValueError, match="threshold must be a finite number"):
-            FairnessAudit(report, threshold=threshold)
     with pytest.raises(ValueError, match=r"threshold must be one number for all groups; got .*y_p"):
         FairnessAudit(report, threshold={"a": 0.4, "b": 0.6})
-    with pytest.raises(ValueError, match="favorable must be 'positive', 'negative' or None"):
-        FairnessAudit(report, favorable="good")
-    with pytest.raises(ValueError, match="min_per_class must be a whole number"):
-        FairnessAudit(report, threshold=1, min_per_class=0.5)
-    with pytest.raises(TypeError, match=r"must be a GroupAUC; got ndarray\. Use"):
-        FairnessAudit(score)
     with pytest.raises(TypeError, match=r"FairnessAudit\(GroupAUC\(counts"):
         FairnessAudit(report.counts)
     with pytest.raises(ValueError, match="an audit needs groups"):
@@ -519,13 +432,8 @@ def test_what_cannot_be_audited_is_said():
     assert ranking.decisions is None
     with pytest.raises(ValueError, match=r"needs decisions.* pass threshold= or y_pred="):
         _ = ranking.metric_frame
-    for names, error in (
-        ("risk", TypeError),
-        ({"modell": "x"}, ValueError),
-        ({"model": 3}, ValueError),
-    ):
-        with pytest.raises(error, match="names"):
-            audit_of(y, score, groups, names=names)
+    with pytest.raises(ValueError, match="names"):
+        audit_of(y, score, groups, names={"modell": "x"})
 
 
 def test_equal_rates_name_two_groups():
@@ -544,7 +452,7 @@ def test_disparities_without_a_variance_are_undecided():
     assert (found.verdict, found.pvalue) == ("undecided", 1.0)
 
 
-@pytest.mark.parametrize("threshold", [0.3, 0.7, 0.9])
+@pytest.mark.parametrize("threshold", [0.3, 0.7, 0.9, float(np.nextafter(0.5, 1))])
 def test_float32_scores_reach_a_threshold_as_in_numpy(threshold):
     y, score, groups, _ = rows_of(n=400, digits=1)
     score = score.astype(np.float32)
@@ -552,6 +460,11 @@ def test_float32_scores_reach_a_threshold_as_in_numpy(threshold):
     expected = pd.Series(score >= threshold).groupby(groups).mean()
     assert audit.by_group()["selection_rate"].to_dict() == pytest.approx(expected.to_dict())
     assert audit.by_row.selected.tolist() == (score >= threshold).tolist()
+    of_counts = FairnessAudit(
+        GroupAUC.from_predictions(y, score, groups=groups), threshold=threshold
+    )
+    assert of_counts.threshold == audit.threshold == threshold
+    pd.testing.assert_frame_equal(of_counts.by_group(), audit.by_group())
     double = (score * 10).round() / 8  # values of float32 in float64
     for above in (np.nextafter(0.5, 1), 1e-50):
         selected = audit_of(y, double.astype(np.float64), groups, threshold=above).by_row.selected
@@ -578,14 +491,3 @@ def test_a_tolerance_without_an_answer_is_undecided_everywhere():
     audit = audit_of([0, 1] * 20, np.linspace(0, 1, 40), groups, tolerances={"difference": 0.05})
     assert audit.tolerances["answer"].tolist() == ["undecided"]
     assert "? undecided: needs two groups with 10 rows of each class" in repr(audit)
-
-
-def test_counts_of_float32_scores_reach_a_threshold_as_the_rows_do():
-    y, score, groups, _ = rows_of(n=400, digits=1)
-    score = score.astype(np.float32)
-    report = GroupAUC.from_predictions(y, score, groups=groups)
-    for threshold in (0.3, 0.7, 0.9, np.nextafter(0.5, 1)):
-        found = FairnessAudit(report, threshold=threshold)
-        expected = audit_of(y, score, groups, threshold=threshold)
-        assert found.threshold == expected.threshold == threshold
-        pd.testing.assert_frame_equal(found.by_group(), expected.by_group())

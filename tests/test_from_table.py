@@ -45,17 +45,6 @@ def test_random_rows():
         assert_same(found.regroup(str), expected.regroup(str))
 
 
-def test_counts_that_are_merged_with_counts_of_rows():
-    first, last = rows().slice(0, 3), rows().slice(3)
-    merged = ScoreCounts.merge(
-        [
-            ScoreCounts.from_table(pl.from_arrow(first).lazy(), **BY_SITE),
-            ScoreCounts.from_table(last, **BY_SITE),
-        ]
-    )
-    assert_same(merged, ScoreCounts.from_table(rows(), **BY_SITE))
-
-
 # Columns without single values -----------------------------------------------------------------
 
 

@@ -1,9 +1,7 @@
 """Variances, intervals and tests against reference values, brute force and other packages."""
 
 import itertools
-import time
 import warnings
-from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -109,21 +107,6 @@ def test_unbiased_variance_equals_its_definition(weighted):
                 total += weight * h[i, j] * h[k, m]
                 pairs += weight
         assert found[g] == pytest.approx(auc**2 - total / pairs, rel=1e-10, abs=1e-14)
-
-
-def test_unbiased_variance_is_unbiased_over_all_samples():
-    # Every sample with replacement of 2 positives and 3 negatives of a tiny population
-    positives, negatives = [0.2, 0.5, 0.5], [0.1, 0.5, 0.3]
-    samples = [
-        (p, n)
-        for p in itertools.product(positives, repeat=2)
-        for n in itertools.product(negatives, repeat=3)
-    ]
-    scores = np.concatenate([np.r_[p, n] for p, n in samples])
-    y = np.tile([1, 1, 0, 0, 0], len(samples))
-    found = variances_of(y, scores, np.repeat(np.arange(len(samples)), 5))
-    assert found.unbiased.mean() == pytest.approx(found.auc.var(), rel=1e-12)
-    assert found.delong.mean() > 1.05 * found.auc.var()
 
 
 def placement(sign, score, others, weights):
@@ -645,19 +628,6 @@ def pooled_variances(y, scores, groups):
     return shared_variances([comparisons_of(y[of], scores[of], np.ones(of.sum())) for of in mine])
 
 
-def test_shared_variances_are_those_of_the_oracle():
-    for seed in range(5):
-        y, scores, groups, _ = simulated(seed, n=150)
-        assert_allclose(
-            variances_of(y, scores, groups).shared, pooled_variances(y, scores, groups), rtol=1e-9
-        )
-
-
-def test_shared_variance_of_one_group_is_the_unbiased_one():
-    found = variances_of(Y, S1)
-    assert_allclose(found.shared, found.unbiased, rtol=1e-10)
-
-
 def test_the_rest_is_weighted_by_what_other_groups_say():
     rows = simulated(6, n=600)
     report = report_of(*rows)
@@ -693,19 +663,6 @@ def test_the_rest_is_weighted_by_what_other_groups_say():
         assert end == pytest.approx(0.0, abs=1e-9)
         assert row.pvalue == pytest.approx(2 * stats.norm.sf(abs(row.statistic)), rel=1e-9)
         assert np.sign(row.statistic) == np.sign(difference)
-
-
-def test_a_tiny_group_hides_no_difference_between_large_ones():
-    rng = np.random.default_rng(0)
-    groups = np.repeat([0, 1, 2, 3], [12_000, 8_000, 6_000, 30])
-    y = rng.random(groups.size) < 0.3
-    scores = rng.normal(size=groups.size) + y * np.array([1.2, 1.3, 1.5, 1.0])[groups]
-    large = groups < 3
-    without = report_of(y[large], scores[large], groups[large]).compare_groups("rest")
-    table = report_of(y, scores, groups).compare_groups("rest")
-    assert (without["pvalue_adjusted"][[0, 2]] < 1e-4).all()
-    assert (table["pvalue_adjusted"][[0, 2]] < 1e-4).all()
-    assert_allclose(table["reference_auc"][:3], without["reference_auc"], atol=1e-3)
 
 
 def test_comparisons_with_a_group_that_lacks_a_class_are_nan():
@@ -975,57 +932,11 @@ def test_the_scale_of_weights_changes_nothing():
         )
 
 
-# Many rows in few cells, and a group with nearly all the weight -----------------------------------
-
-
-def test_the_cross_auc_beside_a_dominating_group():
-    rng = np.random.default_rng(0)
-    n_groups, n = 1_600, 8_000
-    groups = rng.integers(1, n_groups, n)
-    y, scores, weights = rng.random(n) < 0.5, rng.normal(size=n).round(2), rng.uniform(0.5, 2, n)
-    big = [0, 0], [True, False], [0.4, 0.1], [1e15, 1e15]
-    groups, y, scores, weights = (
-        np.concatenate(pair) for pair in zip((groups, y, scores, weights), big, strict=True)
-    )
-    # All pairs minus the pairs within groups, in exact numbers
-    order = np.argsort(scores, kind="stable")
-    twice, pairs = exact_pairs(y[order], scores[order], weights[order])
-    for g in np.unique(groups):
-        mine = order[groups[order] == g]
-        own_twice, own_pairs = exact_pairs(y[mine], scores[mine], weights[mine])
-        twice, pairs = twice - own_twice, pairs - own_pairs
-    began = time.process_time()
-    found = report_of(y, scores, groups, weights, undefined="ignore").decomposition()
-    assert time.process_time() - began < 2
-    assert found.cross == pytest.approx(float(twice / (2 * pairs)), rel=1e-10)
-
-
-def exact_pairs(y, scores, weights):
-    """Return twice the weight of concordant pairs, and of all pairs, for rows sorted by score."""
-    below, tied, at, twice, positives = (Fraction(0) for _ in range(5))
-    last = None
-    for is_positive, score, weight in zip(y, scores, map(Fraction, weights), strict=True):
-        if score != last:
-            twice += at * (2 * below + tied)
-            below, tied, at, last = below + tied, Fraction(0), Fraction(0), score
-        if is_positive:
-            at += weight
-            positives += weight
-        else:
-            tied += weight
-    twice += at * (2 * below + tied)
-    return twice, positives * (below + tied)
-
-
 def test_the_clearest_pair_carries_the_p_value():
-    rng = np.random.default_rng(0)
-
-    def group(n, shift, label):
-        y = np.repeat([1, 0], n)
-        return y, rng.normal(size=2 * n) + shift * y, [label] * (2 * n)
-
-    parts = [group(3000, 1.2, "a"), group(3000, 1.4, "b"), group(12, 0.6, "tiny")]
-    y, scores, labels = (np.concatenate(column) for column in zip(*parts, strict=True))
+    sizes = [6000, 6000, 24]
+    labels, shifts = np.repeat(["a", "b", "tiny"], sizes), np.repeat([1.2, 1.4, 0.6], sizes)
+    y = np.arange(sum(sizes)) % 2
+    scores = np.random.default_rng(0).normal(size=y.size) + shifts * y
     report = GroupAUC.from_predictions(y, scores, groups=labels)
     test, pairs = report.test_difference(), report.compare_groups()
     assert (test.highest, test.lowest) == ("b", "tiny")

@@ -13,7 +13,7 @@ import joblib
 import kernel_cases
 import numpy as np
 import pytest
-from kernel_cases import LARGEST, SCORES, cells_of, make_rows, same_bits
+from kernel_cases import SCORES, cells_of, make_rows, same_bits
 from oracles import all_pairs, random_case
 
 import skfedauc
@@ -65,12 +65,6 @@ def test_booleans_may_have_other_bytes_than_one(version, byte):
     assert same_bits(count_rows(scores, viewed, groups, 7), expected)
     of_rows = ScoreCounts.from_predictions(viewed, scores, groups=groups)
     assert of_rows == ScoreCounts.from_predictions(positive, scores, groups=groups)
-
-
-def test_any_number_of_threads_may_be_asked_for():
-    scores, positive, groups, _ = rows(1, 7, "probabilities", n=140_000)
-    expected = count_rows(scores, positive, groups, 7, n_jobs=1)
-    assert same_bits(count_rows(scores, positive, groups, 7, n_jobs=2**52), expected)
 
 
 @pytest.mark.parametrize("name", SCORES)
@@ -155,7 +149,7 @@ def test_large_groups_many_groups_and_threads_give_the_same_bits(name, n_groups,
     scores, positive, groups, weights = rows(8, n_groups, name, n)
     w = weights if weighted else None
     expected = _numpy.count_rows(scores, positive, groups, n_groups, w, 1)
-    for n_jobs in (1, 2, 5):
+    for n_jobs in (1, 2, 2**52):
         found = count_rows(scores, positive, groups, n_groups, w, n_jobs)
         assert same_bits(found, expected)
 
@@ -491,11 +485,3 @@ def test_no_rows_have_the_arrays_of_any_rows(version, weighted):
                 assert (empty.dtype, empty.ndim, empty.size) == (column.dtype, column.ndim, 0)
         sums = (concordance(cells), *placement_sums(cells, among_all=True))
         assert all(column.size == 0 for of_task in sums for column in of_task)
-
-
-def test_scores_at_the_ends_of_the_range(version):
-    scores = np.array([LARGEST, -LARGEST, 0.0, -0.0])
-    cells = count_rows(scores, np.array([True, False, True, False]))
-    assert cells.scores.tolist() == [-LARGEST, 0.0, LARGEST]
-    assert cells.negatives.tolist() == [1, 1, 0]
-    assert cells.positives.tolist() == [0, 1, 1]

@@ -65,26 +65,9 @@ def test_limit_and_p_value_of_the_worst(seed, level):
     assert test.pvalue == pytest.approx(stats.norm.sf(z), rel=1e-6)
 
 
-@pytest.mark.parametrize("level", LEVELS)
-def test_limits_are_those_of_the_intervals(level):
-    case = rows_of(3)
-    report = GroupAUC.from_predictions(*case[:2], groups=case[2])
-    table = report.confidence_intervals(confidence_level=2 * level - 1, of="statistics")
-    worst = report.test_margin(0.0, reference=0.6, confidence_level=level)
-    equivalence = report.test_margin(0.2, confidence_level=level)
-    assert worst.limit == pytest.approx(table.at["worst", "ci_low"], abs=1e-12)
-    assert equivalence.limit == pytest.approx(table.at["difference", "ci_high"], abs=1e-12)
-    assert equivalence.estimate == report.difference
-
-
 def test_worst_auc_below_the_bound_has_a_large_p_value():
     case = rows_of(0)
     report = GroupAUC.from_predictions(*case[:2], groups=case[2])
-    pvalues = [
-        report.test_margin(0.0, reference=reference).pvalue
-        for reference in (0.3, 0.5, 0.7, 0.8, 0.9)
-    ]
-    assert pvalues == sorted(pvalues)
     above = report.test_margin(0.0, reference=report.worst + 0.05)
     assert not above.is_shown
     assert above.pvalue > 0.5
@@ -126,18 +109,6 @@ def test_limit_and_p_value_of_equivalence(seed, level):
     assert test.pvalue == pytest.approx(stats.norm.sf(z), rel=1e-6)
 
 
-def test_difference_beyond_the_margin_has_a_large_p_value():
-    case = rows_of(0)
-    report = GroupAUC.from_predictions(*case[:2], groups=case[2])
-    margin = report.difference * 0.8
-    test = report.test_margin(margin)
-    assert not test.is_shown
-    assert 0.5 < test.pvalue <= 1
-    assert len(test.groups) == 2
-    pvalues = [report.test_margin(x).pvalue for x in (0.05, 0.1, 0.2, 0.4, 0.8)]
-    assert pvalues == sorted(pvalues, reverse=True)
-
-
 @pytest.mark.parametrize("margin", [0.01, 0.1])
 def test_equivalence_of_two_perfect_groups_uses_the_exact_limit(margin):
     y, groups = np.tile(np.arange(20) < 8, 2), np.repeat([0, 1], 20)
@@ -170,13 +141,9 @@ def test_too_few_groups_show_nothing():
             {"margin": 0.0, "reference": 80},
             r"reference must be a number between 0 and 1; got 80\. Pass 0\.8 for 80 %\.",
         ),
-        ({"margin": 0.0, "reference": "rest"}, r"reference must be .*; got 'rest'"),
         ({"reference": 0.8, "margin": -0.1}, r"margin must be .*; got -0\.1"),
         ({"reference": 0.8, "margin": 0.8}, r"at least 0 and below 0\.8; got 0\.8\. All"),
-        ({"reference": 0.8, "margin": np.nan}, r"margin must be .*; got nan"),
         ({"margin": 0}, r"margin must be a number between 0 and 1; got 0"),
-        ({"margin": None}, r"margin must be .*; got None"),
-        ({"margin": 0.1, "confidence_level": 95}, r"Pass 0\.95 for 95 %"),
     ],
 )
 def test_arguments_that_cannot_be(arguments, message):

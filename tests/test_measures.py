@@ -11,14 +11,12 @@ from scipy.special import expit, logit
 from scipy.stats import norm, t
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score, roc_auc_score, roc_curve
-from sklearn.model_selection import GridSearchCV
 
 from skfedauc import (
     DisclosureError,
     FairnessAudit,
     GroupAUC,
     ScoreCounts,
-    SelectWithinGap,
     cross_validate_group_auc,
     group_auc_scoring,
     group_roc_auc_score,
@@ -171,19 +169,6 @@ def test_the_sensitivity_is_the_highest_at_the_specificity():
         [0, 0, 1, 1], [1, 2, 2, 1], groups=["a"] * 4, measure=Sensitivity(specificity=0.75)
     )
     assert found == 0.25
-
-
-def test_merged_counts_have_the_same_measures():
-    case = random_case(3, labels="int", weights="unit")
-    halves = [case.take(slice(0, None, 2)), case.take(slice(1, None, 2))]
-    parts = [ScoreCounts.from_predictions(**half.arguments) for half in halves]
-    whole = report_of(case)
-    for measure in MEASURES:
-        merged = GroupAUC(parts[0] + parts[1], undefined="ignore", measure=measure)
-        assert merged.statistics().equals(measured(whole, measure).statistics())
-        pd.testing.assert_frame_equal(
-            merged.confidence_intervals(), measured(whole, measure).confidence_intervals()
-        )
 
 
 # Variances -------------------------------------------------------------------------------------
@@ -450,16 +435,9 @@ def test_certain_intervals_contain_the_values_of_exact_scores(measure):
         weights = ["unit", "float"][seed % 2]
         case = random_case(seed, labels="int", weights=weights, most_groups=6)
         case = case._replace(scores=rng.random(case.y.size) * 0.02)
-        exact, binned = (
-            GroupAUC.from_predictions(**case.arguments, undefined="ignore")
-            if level == "exact"
-            else GroupAUC(
-                ScoreCounts.from_predictions(**case.arguments, disclosure="bins"),
-                undefined="ignore",
-            )
-            for level in ("exact", "bins")
-        )
-        found, truth = measured(binned, measure), measured(exact, measure)
+        counts = ScoreCounts.from_predictions(**case.arguments, disclosure="bins")
+        found = GroupAUC(counts, undefined="ignore", measure=measure)
+        truth = report_of(case, measure)
         table = found.bounds(of="groups")
         values = truth.by_group[measure.name]
         known = ~values.isna().to_numpy()
@@ -656,25 +634,6 @@ def test_scorers_equal_the_function():
     assert repr(scoring["worst_partial_auc_max_fpr_0.2"]) == (
         "make_group_auc_scorer('worst', groups='site', measure=PartialAUC(max_fpr=0.2))"
     )
-
-
-def test_scorers_of_several_measures_in_a_search():
-    X, y = rows_of_sites()
-    measures = [AveragePrecision(), PartialAUC(max_fpr=0.1), PartialAUC(max_fpr=0.3)]
-    scoring = group_auc_scoring(["macro"], groups="site")
-    for measure in measures:
-        names = ["macro", "neg_difference"]
-        scoring |= group_auc_scoring(names, groups="site", measure=measure)
-    rule = SelectWithinGap("macro", gap="difference_partial_auc_max_fpr_0.3", at_most=1)
-    search = GridSearchCV(
-        LogisticRegression(), {"C": [0.1, 1]}, scoring=scoring, refit=rule, cv=3
-    ).fit(X, y)
-    found = [search.cv_results_[f"mean_test_{name}"] for name in scoring]
-    assert all(((values > -1) & (values < 1)).all() for values in found)
-    assert len({values[0] for values in found}) == len(scoring) == 7
-    assert search.best_index_ == np.argmax(search.cv_results_["mean_test_macro"])
-    with pytest.raises(ValueError, match=r"such as 'difference_average_precision'; .* Leave out"):
-        SelectWithinGap("macro", gap=f"neg_{rule.gap}", at_most=1)
 
 
 def test_reports_within_folds_have_whole_aucs_only():
