@@ -160,6 +160,7 @@ def test_other_levels_and_bins_are_not_merged():
         ([exact, exact, one], "part 0 is exact, and part 2 is Bins.at([0.5]). "),
         ([exact, one], "Pass disclosure= to ScoreCounts.merge, which reduces all parts first, to "),
         ([one, other], "to Bins that are unions of the bins of all parts, or to 'summary'."),
+        ([one, finer], "part 0 is Bins.at([0.5]), and part 1 is Bins.at([0.5, 0.75]). Pass"),
         ([ranges, exact], "part 0 is ranges of scores, and part 1 is exact. Pass disclosure= to"),
     ):
         with pytest.raises(MergeError, match=re.escape(message)) as error:

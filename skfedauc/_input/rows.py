@@ -44,25 +44,27 @@ def check_row_order(inputs: Mapping[str, Any], *, is_cut: bool = False) -> None:
     indexes = {name: values.index for name, values in inputs.items() if has_index(values)}
     # Compare all indexes with the first index that is not a plain ``RangeIndex``.
     named = [name for name, index in indexes.items() if not _is_plain(index)]
-    reference = [*named, *indexes][:1]
     for name, index in indexes.items():
-        other = indexes[reference[0]]
+        reference = [*named, *indexes][0]
+        other = indexes[reference]
         # `check_length` refuses different lengths.
         if len(index) != len(other) or index.equals(other):
             continue
         is_same = _same_labels(index, other)
         if not is_same and (is_cut or _is_plain(index) or _is_plain(other)):
             continue
-        first, second = sorted((name, reference[0]), key=list(indexes).index)
-        how = "the same index labels in different orders" if is_same else "different index labels"
+        first, second = sorted((name, reference), key=list(indexes).index)
+        how, mend = "different index labels", f"{second}.to_numpy() if their rows are in one order"
+        if is_same:
+            how = "the same index labels in different orders"
+            mend = f"{second}.loc[{first}.index], or sort both if labels repeat"
         # A missing label does not equal itself, but two missing labels have equal reprs.
         shown = [np.array(list(map(repr, indexes[of])), object) for of in (first, second)]
         row = int((shown[0] != shown[1]).argmax())
         raise ValueError(
             f"{second} and {first} have {how}: row {row} is {shortened(indexes[first][row])} in "
             f"{first} and {shortened(indexes[second][row])} in {second}. Rows are taken by "
-            f"position: put both in one order, such as {second}.loc[{first}.index], or pass "
-            f"{second}.to_numpy() if their rows are in one order already."
+            f"position: pass {mend}."
         )
 
 
