@@ -291,7 +291,7 @@ def checked_labels(labels: Labels, name: str) -> Labels:
         if low < -1 << 63 or high >= 1 << (64 if low >= 0 else 63):
             raise TypeError(
                 f"{name} holds integers from {low} to {high}, which do not fit in 64 bits; "
-                "convert them with .astype(str)."
+                "convert them with .astype(str), or .regroup(str) of score counts."
             )
         if not has_missing:
             return np.asarray(plain, np.int64 if high < 1 << 63 else np.uint64)
