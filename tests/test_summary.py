@@ -8,7 +8,6 @@ import warnings
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from saved_cases import CASES
 from sklearn.exceptions import UndefinedMetricWarning
@@ -117,17 +116,6 @@ def test_tables_are_those_of_cells(kind, counts):
     )
     for table, (of_cells, of_summary) in itertools.product(TABLES, all_reports(*kind)):
         same(table(of_summary), table(of_cells))
-
-
-def test_an_interval_of_bins_holds_the_exact_auc():
-    exact = counts_of()
-    summary = exact.reduced(COARSE).reduced("summary")
-    low, high = (GroupAUC(of, undefined="ignore").by_group["auc"] for of in extremes_of(summary))
-    auc = GroupAUC(exact, undefined="ignore").by_group["auc"].dropna()
-    assert (low[auc.index] <= auc).all()
-    assert (auc <= high[auc.index]).all()
-    assert (low[auc.index] < high[auc.index]).any()
-    assert extremes_of(exact.reduced("summary"))[0] == exact.reduced("summary")
 
 
 def test_summaries_of_different_groups_merge(counts):
@@ -288,14 +276,6 @@ def test_repr_of_a_summary_of_bins_has_certain_intervals():
     assert f"; {certain}): pairs of rows of the same group" in repr(report)
 
 
-@pytest.mark.parametrize("name", ["pooled", "cross", "cross_difference", "bias_score"])
-def test_a_statistic_that_needs_scores_is_named(name):
-    report = GroupAUC(counts_of().reduced("summary"))
-    allowed = "A summary determines 'macro', 'samples', .* 'difference' and 'tau'"
-    with pytest.raises(DisclosureError, match=rf"^the statistic '{name}' {NEEDS}.* {allowed}"):
-        report.statistic(name)
-
-
 PUBLIC = [name for name in dir(GroupAUC) if not name.startswith(("_", "from_"))]
 NEED_SCORES = {
     "abroca",
@@ -358,16 +338,6 @@ def test_files_keep_labels_of_all_kinds(name):
     assert again == summary
     assert again.groups == summary.groups
     assert again.group_names == summary.group_names
-
-
-def test_polars_computes_the_aucs_of_a_file(tmp_path):
-    counts = counts_of()
-    counts.reduced("summary").save(tmp_path / "site.skfa")
-    table = pl.read_parquet(tmp_path / "site.skfa")
-    pairs = 2 * pl.col("n_negatives") * pl.col("n_positives")
-    auc = table.select(pl.col("u2").cast(pl.Float64) / pairs).to_series().to_numpy()
-    np.testing.assert_array_equal(auc, GroupAUC(counts, undefined="ignore").by_group["auc"])
-    assert table.columns[:4] == ["group", "n_negatives", "n_positives", "u2"]
 
 
 def test_parts_of_all_levels_merge_to_a_summary(tmp_path):
