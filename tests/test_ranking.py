@@ -215,11 +215,6 @@ def test_groups_that_may_be_worst_are_those_of_all_one_sided_comparisons(bins, c
     assert 0 < found.sum() < len(found)
 
 
-def test_a_level_below_one_half_keeps_the_smallest_auc():
-    table = GroupAUC(counts_of(n_groups=2)).ranking(confidence_level=0.2)
-    assert table["may_be_worst"].tolist() == (table["auc"] == table["auc"].min()).tolist()
-
-
 @pytest.mark.parametrize("is_perfect", [False, True])
 def test_groups_without_variation_have_bounded_variances(is_perfect):
     y = np.tile(np.repeat([True, False], [20, 40]), 4)

@@ -115,24 +115,6 @@ def test_values_of_other_software():
 # The cross matrix --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("weights", ["unit", "float"])
-@pytest.mark.parametrize("n_groups", [2, 9, 300])
-def test_cross_matrix_with_a_large_tie(n_groups, weights):
-    rng = np.random.default_rng(n_groups)
-    scores = np.r_[np.full(500, 0.5), rng.integers(0, 8, 300) / 8 + 0.01, rng.random(200)]
-    n = scores.size
-    case = Case(
-        rng.integers(0, 2, n),
-        scores,
-        rng.integers(0, n_groups, n).tolist(),
-        WEIGHTS[weights](rng, n),
-    )
-    truth = all_pairs(case)
-    matrix = report_of(case).cross_matrix
-    np.testing.assert_allclose(matrix, truth.matrix, rtol=0, atol=1e-12)
-    assert matrix.index.tolist() == matrix.columns.tolist() == truth.labels
-
-
 @pytest.mark.parametrize("n_groups", [1, 31, 239, 240, 241, 400])
 def test_cross_matrix_with_ties_about_as_long_as_blocks(n_groups):
     for tie in (1, 7, 8, 9):

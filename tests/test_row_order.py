@@ -143,19 +143,6 @@ def test_frames_of_groups_and_repeated_labels():
     assert len(ScoreCounts.from_predictions(y, pd.Series(SCORE), groups=levels)) == 2
 
 
-@pytest.mark.parametrize("index", INDEXES.values(), ids=INDEXES)
-def test_groups_beside_x_are_looked_up_by_label(index):
-    good = rows(index)
-    good["X"] = good["X"][["x"]]
-    model = LogisticRegression().fit(good["X"], LABEL)
-    expected = GroupAUC.from_estimator(model, good["X"], LABEL, groups=SITE).counts
-    more = pd.concat([good["groups"], pd.Series({-1: "va", -2: "bern"})])
-    # Shuffled row numbers are refused if the row numbers of X increase; see below.
-    same = [] if index is None else [shuffled(good["groups"])]
-    for groups in (good["groups"], *same, shuffled(more)):
-        assert GroupAUC.from_estimator(model, good["X"], LABEL, groups=groups).counts == expected
-
-
 def test_a_plain_index_beside_x_is_none():
     named, plain = rows(PATIENT), rows()
     model = LogisticRegression().fit(named["X"][["x"]], LABEL)

@@ -12,7 +12,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import polars as pl
-import pyarrow.parquet as pq
 import pytest
 import skops.io
 from numpy.testing import assert_allclose, assert_array_equal
@@ -125,28 +124,6 @@ def test_columns_are_those_of_to_counts(name, weighted, tmp_path):
     types = table.dtypes[["score", "n_negatives", "n_positives"]].tolist()
     assert types == [np.float64, np.int64, np.int64]
     assert ScoreCounts.from_counts(**table) == counts
-
-
-def encodings_of(path):
-    group = pq.read_metadata(path).row_group(0)
-    columns = [group.column(i) for i in range(group.num_columns)]
-    assert {column.compression for column in columns} == {"ZSTD"}
-    return {column.path_in_schema: set(column.encodings) for column in columns}
-
-
-@pytest.mark.parametrize("digits", [3, None])
-def test_repeated_values_have_a_dictionary(digits, tmp_path):
-    rng = np.random.default_rng(0)
-    n = 30_000
-    score = rng.random(n) if digits is None else rng.random(n).round(digits)
-    ScoreCounts.from_predictions(
-        rng.integers(0, 2, n), score, groups=rng.integers(0, 20, n), sample_weight=rng.random(n) + 1
-    ).save(tmp_path / "counts.skfa")
-    encodings = encodings_of(tmp_path / "counts.skfa")
-    assert ("BYTE_STREAM_SPLIT" in encodings["score"]) == (digits is None)
-    assert ("RLE_DICTIONARY" in encodings["score"]) == (digits is not None)
-    assert "RLE_DICTIONARY" in encodings["group"]
-    assert "RLE_DICTIONARY" in encodings["n_positives"]
 
 
 # Sources -----------------------------------------------------------------------------------

@@ -9,7 +9,6 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from saved_cases import CASES
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skfedauc import Bins, DisclosureError, GroupAUC, ScoreCounts
@@ -329,15 +328,6 @@ def test_every_member_of_a_report_works_or_needs_scores(name):
 
 
 # Files ------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", sorted(CASES)[::3])
-def test_files_keep_labels_of_all_kinds(name):
-    summary = CASES[name].reduced("summary")
-    again = ScoreCounts.from_bytes(summary.to_bytes())
-    assert again == summary
-    assert again.groups == summary.groups
-    assert again.group_names == summary.group_names
 
 
 def test_parts_of_all_levels_merge_to_a_summary(tmp_path):

@@ -141,11 +141,6 @@ def test_summaries(frame, counted, tmp_path, printed_by, error_of):
     printed_by("merge", *paths, "-o", tmp_path / "all.skfa")
     merged = ScoreCounts.load(tmp_path / "all.skfa")
     assert (len(merged), merged.disclosure.level) == (8, "summary")
-    exact = counted(parts[1], "exact")
-    message = error_of(["merge", paths[0], exact, "-o", tmp_path / "x"])
-    assert f"{paths[0]} is a summary, and {exact} is exact; pass --disclosure" in message
-    printed_by("merge", paths[0], exact, "-o", tmp_path / "x", "--disclosure", "summary")
-    assert ScoreCounts.load(tmp_path / "x") == merged
 
 
 @pytest.mark.parametrize("options", [(), ("--group", "sex")])

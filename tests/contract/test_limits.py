@@ -165,27 +165,6 @@ def test_tools_that_call_the_metric_of_a_scorer_are_told_to_call_the_scorer():
 
 # Invalid groups ----------------------------------------------------------------------
 
-REFUSED = {
-    "position": 3,
-    "mixed list": ["site", 2],
-    "empty list": [],
-    "tuple": ("site", "ward"),
-    "array": np.array(["va", "zurich"]),
-    "frame": pd.DataFrame({"site": ["va"]}),
-    "polars series": pl.Series(["va", "zurich"]),
-    "function": len,
-}
-
-
-@pytest.mark.parametrize("groups", REFUSED.values(), ids=REFUSED)
-def test_groups_of_another_kind_are_refused(groups):
-    for make in (
-        make_group_auc_scorer,
-        lambda _, groups: group_auc_scoring(["macro"], groups=groups),
-    ):
-        with pytest.raises(TypeError, match=r"name of a column of X, a list of names, a pandas"):
-            make("macro", groups=groups)
-
 
 @pytest.mark.parametrize(
     ("make", "error", "message"),
@@ -427,15 +406,3 @@ def test_a_search_warns_once_of_each_group_whatever_the_number_of_scores(each_gr
     assert len(absent) == len(ours) - 5 == len(each_group)
     assert all(f"group {label} is" in text for label, text in zip(each_group, absent, strict=True))
     assert all("cv=WithinGroupStratifiedKFold(" in message for message in ours)
-
-
-def test_a_search_of_several_classes_warns_once_of_each_group():
-    """Group 2 lacks class 2, in each fold, class and candidate."""
-    row = np.arange(240)
-    X = pd.DataFrame({"dose": np.sin(row), "site": np.minimum(row % 8, 2)})
-    y = np.where(X["site"] == 2, row // 8 % 2, row // 8 % 3)
-    scorer = make_group_auc_scorer("worst", groups="site", multi_class="ovr")
-    search = GridSearchCV(GaussianNB(), {"var_smoothing": [1e-9, 1.0]}, scoring=scorer)
-    with pytest.warns(UndefinedMetricWarning, match=r"1 of 3 groups, .* \(2\), so") as told:
-        search.fit(X, y)
-    assert len(told) == 1
