@@ -272,34 +272,6 @@ def test_the_first_lines_tell_a_pooled_auc_outside_the_groups(shift, side):
     assert (f"pooled is {side} {said}" in repr(got)) == ("every group's" in repr(got)) == bool(side)
 
 
-def test_repr_says_how_good_which_group_is_worst_and_whether_the_gap_is_real():
-    report = GroupAUC.from_predictions(**first_lines_case(4, gap=1.2))
-    headline, pooled, within, worst, gap, _, header, *rows = repr(report).splitlines()
-    assert headline == "AUC over 4 groups by site: 800 rows, 400 positives and 400 negatives"
-    of_all = report.confidence_intervals(of="statistics")
-    for name, line in (("pooled", pooled), ("within", within)):
-        value, low, high = of_all.loc[name, ["value", "ci_low", "ci_high"]]
-        assert line.startswith(f"{name} {value:.3f} ({low:.3f} to {high:.3f}): ")
-    test = report.test_difference()
-    low, high = report.by_group["auc"].agg(["min", "max"])
-    assert worst == f"worst {low:.3f}: 0, 100 positives and 100 negatives"
-    assert gap == (
-        f"difference {test.difference:.3f} ({test.ci_low:.3f} to {test.ci_high:.3f}), p < 0.0001: "
-        f"the groups differ, {test.highest} {high:.3f} and 0 {low:.3f}"
-    )
-    assert header.split() == ["site", "AUC", "95", "%", "interval", "positives", "negatives"]
-    limits = report.confidence_intervals().sort_values("auc")
-    for row, (label, auc, low, high) in zip(
-        rows, limits[["auc", "ci_low", "ci_high"]].itertuples(), strict=False
-    ):
-        told = f"{label} {auc:.3f} {low:.3f} to {high:.3f} 100 100"
-        assert row.split() == told.split()
-    # Each number has the name of its statistic.
-    for line in (pooled, within, worst, gap):
-        name, value = line.split()[:2]
-        assert f"{report.statistic(name):.3f}" == value.strip(":")
-
-
 def test_no_difference_is_established_between_equal_groups():
     report = GroupAUC.from_predictions(**first_lines_case(3))
     assert report.test_difference().pvalue > 0.05

@@ -214,11 +214,14 @@ def test_files_that_hold_no_counts(tmp_path, error_of, command_name, name, conte
     assert not (tmp_path / "all.skfa").exists()
 
 
-@pytest.mark.parametrize("command_name", ["audit", "count"])
-def test_counts_are_no_predictions(sites, tmp_path, error_of, command_name):
-    options = ["-o", tmp_path / "p.skfa"] if command_name == "count" else []
-    message = error_of([command_name, sites[0], *COLUMNS, *options])
-    assert "skfedauc report and skfedauc show read counts" in message
+def test_files_without_rows_to_count(sites, tmp_path, error_of):
+    empty, output = save(tmp_path / "p.csv", "y,s,g,w\n0,1,a,0\n1,2,a,0\n"), tmp_path / "p.skfa"
+    for path, message in (
+        (empty, f"{empty}: there are no rows to count"),
+        (sites[0], "skfedauc report and skfedauc show read counts"),
+    ):
+        assert message in error_of(["count", path, *WEIGHTED, "-o", output])
+        assert not output.exists()
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
@@ -234,13 +237,6 @@ def test_files_need_pyarrow(written, tmp_path, error_of, monkeypatch):
     monkeypatch.setattr(command, "read_columns", lambda *_: pytest.fail("rows were read"))
     message = error_of(["count", written, *COLUMNS, "-o", tmp_path / "p.skfa"])
     assert 'pip install "skfedauc[files]"' in message
-
-
-def test_there_is_nothing_to_count(tmp_path, error_of):
-    path = save(tmp_path / "p.csv", "y,s,g,w\n0,1,a,0\n1,2,a,0\n")
-    message = error_of(["count", path, *WEIGHTED, "-o", tmp_path / "p.skfa"])
-    assert f"{path}: there are no rows to count" in message
-    assert not (tmp_path / "p.skfa").exists()
 
 
 @pytest.mark.parametrize(

@@ -209,18 +209,6 @@ def test_early_stopping_is_the_same_on_both_workers(on_workers, split):
     assert best == [int(np.argmax(values))] * 2
 
 
-def test_the_auc_of_xgboost_is_an_average_over_workers(on_workers):
-    scores, workers = scores_of("unequal", on_workers), SPLITS["unequal"][1]
-    own = on_workers[0]["unequal"]["history"]["auc"][-1]
-    # Each worker counts for its number of pairs, as in the statistic "within".
-    assert own == pytest.approx(oracle("within", VALID[1], scores, workers), abs=1e-5)
-    true = on_workers[0]["unequal"]["history"]["auc_pooled"][-1]
-    assert true == pytest.approx(oracle("pooled", VALID[1], scores, VALID[2]), abs=5.1e-7)
-    assert abs(own - true) > 1e-3
-    # With one class on each worker, this statistic has no value.
-    assert np.isnan(on_workers[0]["one class each"]["history"]["auc"][-1])
-
-
 def test_an_error_on_one_worker_ends_the_training_of_both(on_workers):
     first, second = (result["error"] for result in on_workers)
     assert first.startswith("groups has no tuple (y, groups) for an evaluation set of 270 rows")
