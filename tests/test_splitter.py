@@ -172,7 +172,7 @@ def test_shuffling_makes_no_fold_the_larger_one():
     assert larger.min() > 50  # 75 expected
 
 
-# Types of groups and X -----------------------------------------------------------------------
+# Types of y ----------------------------------------------------------------------------------
 
 
 @pytest.fixture

@@ -283,7 +283,7 @@ def summary_of_bern(site):
             lambda site: ScoreCounts.from_predictions(
                 *rows_of(site), groups=[site] * 40, pos_label=int(site == "bern")
             ),
-            "merged: reply 2 of 2, from 'oslo': .* pos_label is 1 and 0",
+            "merged: reply 2 of 2, from 'oslo': .* pos_label is 0 and 1",
         ),
         (
             lambda site: counts_of(site).regroup({site: 7 if site == "bern" else site}),
