@@ -161,6 +161,18 @@ def test_files_of_models_and_periods(frame, counted, tmp_path, error_of, printed
     assert {label[1] for label in ScoreCounts.load(path).groups} == {"2026-01", "2026-02"}
 
 
+def test_at_most_six_pairs_of_labels_are_named(tmp_path, capsys):
+    labels = [*"abcdefgABCDEFG", "a "]
+    frame = pd.DataFrame({"y": [0, 1] * 15, "s": np.arange(30), "g": np.repeat(labels, 2)})
+    frame.assign(h="Same", i=frame["g"].str.strip()).to_csv(tmp_path / "p.csv", index=False)
+    options = ["--group", "h", "--group", "i", "-o", str(tmp_path / "p.skfa")]
+    assert main(["count", str(tmp_path / "p.csv"), *COLUMNS, *options]) == 0
+    of_g, of_i = capsys.readouterr().err.splitlines()
+    assert "column 'g' has labels" in of_g
+    assert "'A' and 'a', 'B' and 'b', 'C' and 'c', ... (7 in all), " in of_g
+    assert "column 'i' has labels" in of_i
+
+
 def test_a_file_without_rows(sites, tmp_path, printed_by, error_of):
     path = tmp_path / "empty.skfa"
     groups = pd.DataFrame({"g": ["a"], "sex": ["f"]}).iloc[:0]
@@ -249,6 +261,7 @@ def test_files_need_pyarrow(written, tmp_path, error_of, monkeypatch):
             "clusters needs --disclosure",
         ),
         ({"patient": ["b"] * 4}, {}, "leave no --group column to be compared"),
+        ({"g": ["a"] * 4}, {}, "--clusters must be a group column of the file"),
         (None, {}, "the counts have no groups"),
     ],
 )

@@ -10,6 +10,7 @@ import sys
 import pytest
 from cli_cases import COLUMNS
 
+from skfedauc import __main__ as program
 from skfedauc.cli import audit as command
 from skfedauc.cli.main import main
 
@@ -124,6 +125,18 @@ def test_an_interrupt_while_modules_are_imported(written, tmp_path):
             assert ended == (130, "", "")
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def test_an_interrupt_of_a_command(monkeypatch, capsys):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command, "read_columns", interrupted)
+    monkeypatch.setattr(sys, "argv", ["skfedauc", "audit", "p.csv", *COLUMNS])
+    before = signal.getsignal(signal.SIGINT)
+    assert program.main() == 130
+    assert capsys.readouterr() == ("", "")
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs signals")

@@ -136,6 +136,11 @@ def test_parquet_without_pyarrow(frame, tmp_path, error_of, monkeypatch):
     assert "pip install pyarrow" in error_of(["audit", tmp_path / "p.parquet", *COLUMNS])
 
 
+def test_parquet_of_lists(frame, tmp_path, error_of):
+    frame.assign(g=[["a"]] * len(frame)).to_parquet(tmp_path / "p.parquet")
+    assert "column 'g' holds list" in error_of(["audit", tmp_path / "p.parquet", *COLUMNS])
+
+
 # Limits --------------------------------------------------------------------------------
 
 

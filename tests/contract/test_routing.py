@@ -185,3 +185,9 @@ def test_requests_for_what_the_scorer_does_not_take_are_refused(routing, groups,
     scorer = make_group_auc_scorer("macro", groups=groups)
     with pytest.raises(TypeError, match=message):
         scorer.set_score_request(**request_)
+
+
+def test_set_score_request_needs_routing():
+    scorer = make_group_auc_scorer("macro", groups="site")
+    with pytest.raises(RuntimeError, match=r"enable_metadata_routing=True"):
+        scorer.set_score_request(sample_weight=True)
