@@ -175,19 +175,15 @@ def test_several_groups_share_the_error():
 
 
 def test_ordered_periods_are_looked_at_in_their_order():
-    names = ["late " * (month > 8) + "abcdefghijkl"[11 - month] for month in range(12)]
+    names = list("lkjihgfedcba")
     rng = np.random.default_rng(1)
     month = np.repeat(np.arange(12), 800)
     y = rng.integers(0, 2, month.size)
     score = rng.normal(size=month.size) + y * np.where(month < 8, 1.5, 0.5)
-    found = []
-    for labels in (names, [f"{number:02}" for number in range(12)]):
-        periods = pd.Categorical.from_codes(month, labels, ordered=True)
-        groups = pd.Series(periods, name="period")
-        found.append(find_change(ScoreCounts.from_predictions(y, score, groups=groups)))
-    assert found[0]["since"].item() == names[8]
-    number = ["ci_low", "ci_high", "pvalue"]
-    pd.testing.assert_frame_equal(found[0][number], found[1][number])
+    periods = pd.Categorical.from_codes(month, names, ordered=True)
+    groups = pd.Series(periods, name="period")
+    found = find_change(ScoreCounts.from_predictions(y, score, groups=groups))
+    assert found["since"].item() == names[8]
 
 
 @pytest.mark.parametrize("joined", ["min_count", "max_cells"])

@@ -202,18 +202,6 @@ def test_ranking_names_groups_that_are_not_ranked():
         draw(display)
 
 
-def test_ranking_of_a_summary_and_of_folds():
-    report = report_of(5)
-    summary = GroupAUC(report.counts.reduced("summary"), undefined="ignore")
-    one, other = (RankingDisplay.from_report(of, ax=axes()) for of in (report, summary))
-    np.testing.assert_allclose(one.table["shrunken_auc"], other.table["shrunken_auc"])
-    rng = np.random.default_rng(0)
-    X = pd.DataFrame({"x": rng.normal(size=400), "site": rng.integers(0, 4, 400)})
-    y = (X["x"] + rng.normal(size=400) > 0).astype(int)
-    result = cross_validate_group_auc(LogisticRegression(), X, y, groups="site")
-    draw(RankingDisplay.from_report(result.within_folds, kind="rank", ax=axes()))
-
-
 @pytest.mark.parametrize("display", [GroupAUCDisplay, RankingDisplay])
 def test_values_are_those_of_their_labels_also_for_ordered_categories(display):
     y, score, groups, _ = rows(9)
@@ -514,13 +502,6 @@ def test_no_limit_is_drawn_unless_it_is_of_this_gap():
     assert display.chosen_marker_ is None
     display = CandidatesDisplay.from_search(search, score="pooled", at_most=0.15, ax=axes())
     assert set(display.limit_.get_xdata()) == {0.15}
-
-
-def test_candidates_of_results_without_parameters():
-    results = {"mean_test_pooled": [0.7], "mean_test_neg_difference": [-0.1]}
-    display = CandidatesDisplay(results, score="pooled").plot(axes())
-    assert (display.front, display.chosen_marker_) == ([0], None)
-    draw(display)
 
 
 # All displays -----------------------------------------------------------------------------------

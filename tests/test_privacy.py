@@ -62,11 +62,11 @@ def counts_of(seed=1, n_rows=3_000, **options):
     return ScoreCounts.from_predictions(y, score, groups=groups)
 
 
-def grid_of(counts, bins=BINS):
+def grid_of(counts):
     """Negatives and positives of all rows by bin, each as an array of floats."""
-    numbers = bins.numbers_of(counts.cells.scores)
+    numbers = BINS.numbers_of(counts.cells.scores)
     return [
-        np.bincount(numbers, of_class, bins.n_bins)[None]
+        np.bincount(numbers, of_class, BINS.n_bins)[None]
         for of_class in (counts.cells.negatives, counts.cells.positives)
     ]
 
@@ -104,17 +104,6 @@ def test_without_noise_estimates_are_those_of_binned_counts():
     for name in ("pooled", *AVERAGES, "difference"):
         assert table.value[name] == pytest.approx(report.statistic(name), rel=1e-12)
     assert table.note.eq("").all()
-
-
-def test_intervals_without_noise_contain_those_of_exact_counts():
-    counts = counts_of()
-    exact = GroupAUC(counts).confidence_intervals()
-    found = without_noise(counts).confidence_intervals()
-    assert (found.ci_low < exact.ci_low).all()
-    assert (found.ci_high > exact.ci_high).all()
-    # The widths of the bins and of the interval of exact counts add up, to first order.
-    widths = found.bin_width + exact.ci_high - exact.ci_low
-    np.testing.assert_allclose(found.ci_high - found.ci_low, widths, rtol=0.02)
 
 
 def test_the_bounds_of_the_bins_are_those_of_all_pairs():
@@ -158,11 +147,11 @@ def test_sampling_variance_without_noise_is_delongs():
     np.testing.assert_allclose(none.sampling, delong, rtol=1e-9)
 
 
-def noisy_runs(counts, epsilon, n_runs, seed, bins=BINS):
+def noisy_runs(counts, epsilon, n_runs, seed):
     """Noise on the same counts, drawn many times; each run is a group."""
     rng = np.random.default_rng(seed)
-    negatives, positives = grid_of(counts, bins)
-    shape = n_runs, bins.n_bins
+    negatives, positives = grid_of(counts)
+    shape = n_runs, BINS.n_bins
     return NoisyCounts(
         negatives + geometric(rng, epsilon, shape),
         positives + geometric(rng, epsilon, shape),
@@ -170,7 +159,7 @@ def noisy_runs(counts, epsilon, n_runs, seed, bins=BINS):
     )
 
 
-def test_estimates_are_unbiased_and_clipping_is_not():
+def test_estimates_are_unbiased():
     counts = counts_of(n_rows=1_000)
     exact = GroupAUC(counts.reduced(BINS)).pooled
     runs = noisy_runs(counts, 0.5, 20_000, seed=2)
@@ -181,15 +170,6 @@ def test_estimates_are_unbiased_and_clipping_is_not():
         (middle.positives * middle.negatives, counts.n_positives.sum() * counts.n_negatives.sum()),
     ):
         assert abs(found.mean() - true) < 4.0 * found.std() / 20_000**0.5
-    bins = Bins.of_probabilities(octaves=8, parts=16)  # many empty bins
-    exact = GroupAUC(counts.reduced(bins)).pooled
-    runs = noisy_runs(counts, 0.5, 500, seed=3, bins=bins)
-    clipped = runs._replace(
-        negatives=np.maximum(runs.negatives, 0.0), positives=np.maximum(runs.positives, 0.0)
-    )
-    half = np.full(bins.n_bins, 0.5)
-    assert abs(NoisyPairs(runs, half).auc.mean() - exact) < 0.01
-    assert NoisyPairs(clipped, half).auc.mean() < exact - 0.05
 
 
 def test_standard_errors_are_those_of_repeated_noise():
@@ -664,18 +644,14 @@ def test_sums_beyond_64_bits_are_refused():
 def test_files_of_the_other_kind_are_named():
     counts = counts_of()
     content = released(counts).to_bytes()
-    with pytest.raises(ValueError, match=r"did not write it\. Read it by PrivateCounts\.load"):
-        ScoreCounts.from_bytes(content)
-    with pytest.raises(ValueError, match=r"Read it by ScoreCounts\.load or from_bytes"):
-        PrivateCounts.from_bytes(counts.to_bytes())
-    with pytest.raises(ValueError, match="is not a file of PrivateCounts"):
-        PrivateCounts.from_bytes(b"group,score\n")
-    with pytest.raises(ValueError, match=r"no file of PrivateCounts.*probably cut off"):
-        PrivateCounts.from_bytes(content[:-10])
-    with pytest.raises(TypeError, match="from_bytes reads the bytes"):
-        PrivateCounts.load(b"PAR1")
-    with pytest.raises(TypeError, match="data must be the bytes"):
-        PrivateCounts.from_bytes("a.skfa")
+    for read, data, message in (
+        (ScoreCounts.from_bytes, content, r"did not write it\. Read it by PrivateCounts\.load"),
+        (PrivateCounts.from_bytes, counts.to_bytes(), r"Read it by ScoreCounts\.load or from_byt"),
+        (PrivateCounts.from_bytes, b"group,score\n", "is not a file of PrivateCounts"),
+        (PrivateCounts.from_bytes, content[:-10], "no file of PrivateCounts.*probably cut off"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            read(data)
 
 
 def rewritten(data, change_facts=None, change_columns=None, seal=True):
@@ -711,7 +687,6 @@ def release(name, value):
 SOURCES = [{"identifier": "1" * 32, "name": None}]
 HOSTILE_FACTS = {
     "epsilon negative": release("epsilon", -1.0),
-    "epsilon whole": release("epsilon", 1),
     "epsilon infinite": release("epsilon", float("inf")),
     "epsilon too small": release("epsilon", 1e-12),
     "epsilon text": release("epsilon", "1"),
@@ -723,7 +698,6 @@ HOSTILE_FACTS = {
     "group twice": release("groups", [0, 0, 1, 2]),
     "group missing": release("groups", [0, 1]),
     "group negative": release("groups", [-1, 0, 1]),
-    "group by truth": release("groups", [True, 0, 2]),
     "no releases": lambda facts: facts.update(releases=[]),
     "releases twice": lambda facts: facts.update(releases=facts["releases"] * 2),
     "another key": lambda facts: facts["releases"][0].update(more=1),
@@ -741,7 +715,6 @@ HOSTILE_FACTS = {
     "names of groups": lambda facts: facts.update(group_names=[1]),
     "positive label": lambda facts: facts.update(pos_label=[1]),
     "version": lambda facts: facts.update(version=0),
-    "version of text": lambda facts: facts.update(version="1"),
     "no bins": lambda facts: facts.pop("bins"),
     "no sources": lambda facts: facts.pop("sources"),
     "sources": lambda facts: facts.update(sources=[{"identifier": "x", "name": None}]),
@@ -750,18 +723,10 @@ HOSTILE_FACTS = {
     "exact groups unordered": lambda facts: facts.update(sources=SOURCES, exact_groups=[1, 0]),
 }
 HOSTILE_COLUMNS = {
-    **{
-        f"{column} of {value}": lambda columns, column=column, value=value: columns[
-            column
-        ].__setitem__(3, value)
-        for column, value in (
-            ("n_negatives", 10**15),
-            ("n_negatives", -(10**15) + 200),
-            ("n_negatives", -100),
-            ("n_negatives", -(2**62)),
-            ("n_positives", 2**62),
-        )
-    },
+    "too many": lambda columns: columns["n_negatives"].__setitem__(3, 10**15),
+    "far below 0": lambda columns: columns["n_negatives"].__setitem__(3, -100),
+    "an overflow below": lambda columns: columns["n_negatives"].__setitem__(3, -(2**62)),
+    "an overflow above": lambda columns: columns["n_positives"].__setitem__(3, 2**62),
     "bins unordered": lambda columns: columns["bin"].__setitem__(0, 1),
     "groups unordered": lambda columns: columns["group"].__setitem__(0, 1),
     "floats": lambda columns: columns.update(n_positives=columns["n_positives"].astype(float)),
@@ -830,35 +795,20 @@ def test_show_says_what_a_file_of_private_counts_holds(tmp_path, capsys):
         counts.save(path)
     exact = ScoreCounts.from_bytes(counts_of(4, groups=("d",)).with_source("lyon").to_bytes())
     PrivateCounts.merge([*parts, exact]).save(paths[2])
-    for path, line in (
+    # sqrt(2 a) / (1 - a) with a = exp(-0.5 / 2)
+    noise = "- A number of {}, by bin and class, has noise with a standard deviation of 5.64 rows."
+    release = f"Release: 'oslo', {parts[0].releases[0].identifier}, epsilon 0.5 for one person with"
+    for path, beginning in (
         (paths[0], f"{paths[0]}: {parts[0]!r}"),
-        (
-            paths[0],
-            f"Release: 'oslo', {parts[0].releases[0].identifier}, epsilon 0.5 for one person with "
-            "at most 2 rows",
-        ),
+        (paths[0], f"{release} at most 2 rows"),
         (paths[0], "Groups: a; b; c"),
-        (
-            paths[0],
-            "- Whether the rows of a person with a protected release were counted changes the "
-            "probability of any result at most by the factor 1.649; for someone who knows that "
-            "they were counted, their classes at most by 2.718, exp(2 epsilon).",
-        ),
-        # sqrt(2 a) / (1 - a) with a = exp(-0.5 / 2)
-        (
-            paths[0],
-            "- A number of a; b; c, by bin and class, has noise with a standard deviation of 5.64 "
-            "rows.",
-        ),
-        (
-            paths[2],
-            "- A number of a; c, by bin and class, has noise with a standard deviation of 5.64 "
-            "rows.",
-        ),
+        (paths[0], "- Whether the rows of a person with a protected release were counted changes"),
+        (paths[0], noise.format("a; b; c")),
+        (paths[2], noise.format("a; c")),
         (paths[2], f"Exact counts: 'lyon', counting {exact.sources[0].identifier}"),
     ):
         assert main(["show", str(path)]) == 0
-        assert line in capsys.readouterr().out.splitlines()
+        assert f"\n{beginning}" in "\n" + capsys.readouterr().out
 
 
 def count_with_noise(folder, rows, *options):

@@ -1,7 +1,6 @@
 """Pages of the reference: decision trees, citation, other packages."""
 
 import doctest
-import itertools
 import re
 from pathlib import Path
 
@@ -155,31 +154,6 @@ def test_the_citation_is_that_of_the_file():
     assert shown == {key: known[key] for key in shown}
     assert shown.keys() == {"author", "title", "version", "license", "keywords"}
     assert known["version"] == skfedauc.__version__
-
-
-# Disclosure ------------------------------------------------------------------------------------
-
-
-def test_the_summary_of_twenty_patients_discloses_their_classes():
-    """Of the ways in which 8 of 20 can have died, one has the AUC and the variance."""
-    rng = np.random.default_rng(3)
-    died = rng.permutation(np.repeat([1, 0], [8, 12]))
-    order = np.argsort(rng.normal(1.2 * died - 1, 1))
-    ways = np.array(list(itertools.combinations(range(20), 8)))  # ranks of those who died
-    below = ways - np.arange(8)  # survivors below each of them
-    ranks = np.flatnonzero(died[order])
-    positive = np.zeros((len(ways), 20), bool)
-    np.put_along_axis(positive, ways, True, axis=1)
-    above = 8 - np.cumsum(positive, axis=1)[~positive].reshape(-1, 12)
-    true = np.flatnonzero((ways == ranks).all(axis=1))
-    u = below.sum(axis=1)
-    spread = (below**2).sum(axis=1), (above**2).sum(axis=1)
-    same_auc = u == u[true]
-    same = same_auc & (spread[0] == spread[0][true]) & (spread[1] == spread[1][true])
-    told = (f"{len(ways):,} ways", f"{same_auc.sum()} of these ways have the AUC")
-    page = " ".join((ROOT / "docs/how_to/disclosure.md").read_text(encoding="utf-8").split())
-    assert all(text in page for text in told)
-    assert np.flatnonzero(same).tolist() == true.tolist()
 
 
 # Other packages --------------------------------------------------------------------------------

@@ -2,14 +2,12 @@
 
 import re
 import warnings
-from fractions import Fraction
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 from oracles import (
-    AVERAGES,
     STATISTICS,
     WEIGHTS,
     Case,
@@ -22,18 +20,12 @@ from oracles import (
 from sklearn.compose import make_column_transformer
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import roc_auc_score
 from sklearn.pipeline import make_pipeline
-from sklearn.tree import DecisionTreeClassifier
 from test_inference import GROUPS, S1, S2, Y
 from test_inference import WEIGHTS as OTHER_WEIGHTS
 
 from skfedauc import GroupAUC, ScoreCounts
-from skfedauc.inference.intervals import THESE_GROUPS, Interval
-from skfedauc.plotting import GroupAUCDisplay
-from skfedauc.report import STATISTICS as TABLE
-from skfedauc.report import NotDefined, Statistic, null_difference_of
-from skfedauc.report.intervals import INTERVALS
+from skfedauc.report import null_difference_of
 
 CHUNKS = [range(k, k + 12) for k in range(0, 24, 12)]
 
@@ -104,32 +96,6 @@ def test_a_number_stands_in_for_undefined_groups(stand_in, weights):
         assert got._estimates.pairs.n_undefined == truth.n_undefined
 
 
-@pytest.mark.parametrize("alike", ["negatives", "positives", "both"])
-def test_averages_that_equal_pooled(alike):
-    """Groups have unequal counts; one class or both classes have equal score distributions."""
-    differences = []
-    for seed in range(30):
-        rng = np.random.default_rng(seed)
-        common = {0: rng.normal(size=4).round(1), 1: rng.normal(1, 1, 3).round(1)}
-        scores, y, groups = [], [], []
-        for g in range(6):
-            for label in (0, 1):
-                if alike in ("both", ("negatives", "positives")[label]):
-                    mine = np.tile(common[label], rng.integers(1, 9))
-                else:
-                    mine = rng.normal(g / 3 + label, 1, rng.integers(1, 20)).round(1)
-                scores.append(mine + 0.05)
-                y += [label] * mine.size
-                groups += [g] * mine.size
-        got = GroupAUC.from_predictions(y, np.concatenate(scores), groups=groups)
-        equal = {"negatives": ["positives"], "positives": ["negatives"], "both": list(AVERAGES)}
-        for name in equal[alike]:
-            assert same_number(got.average(name), got.pooled)
-        differences.append(abs(got.average("macro") - got.pooled))
-    # If only one class has equal distributions, other averages differ from the pooled AUC.
-    assert (np.median(differences) > 0.01) == (alike != "both")
-
-
 def test_values_of_other_software():
     got = GroupAUC.from_predictions(Y, S1, groups=GROUPS)
     assert got.pooled == pytest.approx(0.818181818181818, abs=1e-12)
@@ -147,24 +113,6 @@ def test_values_of_other_software():
 
 
 # The cross matrix --------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("weights", ["unit", "float"])
-@pytest.mark.parametrize("n_groups", [2, 9, 300])
-def test_cross_matrix_with_a_large_tie(n_groups, weights):
-    rng = np.random.default_rng(n_groups)
-    scores = np.r_[np.full(500, 0.5), rng.integers(0, 8, 300) / 8 + 0.01, rng.random(200)]
-    n = scores.size
-    case = Case(
-        rng.integers(0, 2, n),
-        scores,
-        rng.integers(0, n_groups, n).tolist(),
-        WEIGHTS[weights](rng, n),
-    )
-    truth = all_pairs(case)
-    matrix = report_of(case).cross_matrix
-    np.testing.assert_allclose(matrix, truth.matrix, rtol=0, atol=1e-12)
-    assert matrix.index.tolist() == matrix.columns.tolist() == truth.labels
 
 
 @pytest.mark.parametrize("n_groups", [1, 31, 239, 240, 241, 400])
@@ -207,30 +155,6 @@ def test_a_table_is_the_users_to_change(small, table):
     before = frame.copy()
     frame.iloc[0, 0] = -1.0
     pd.testing.assert_frame_equal(getattr(small, table), before)
-
-
-def test_decomposition_of_twenty_thousand_groups():
-    n_groups = 20_000
-    rng = np.random.default_rng(0)
-    # Each group has one negative and one positive.
-    scores = rng.normal([0.0, 0.5], size=(n_groups, 2)).round(2)
-    got = GroupAUC.from_predictions(
-        [0, 1] * n_groups, scores.ravel(), groups=np.repeat(np.arange(n_groups), 2)
-    )
-    negatives, positives = np.rint(scores * 100).astype(int).T
-    twice_within = 2 * (positives > negatives).sum() + (positives == negatives).sum()
-    ordered = np.sort(negatives)
-    twice = sum(
-        np.searchsorted(ordered, positives, side=side).astype(object).sum()
-        for side in ("left", "right")
-    )
-    parts = got.decomposition()
-    assert parts.share_within == 1 / n_groups
-    assert parts.within == twice_within / (2 * n_groups)
-    cross = Fraction(int(twice - twice_within), 2 * n_groups * (n_groups - 1))
-    assert same_number(parts.cross, float(cross), 1e-15)
-    assert same_number(got.statistic("cross"), float(cross), 1e-15)
-    assert same_number(got.pooled, roc_auc_score([0, 1] * n_groups, scores.ravel()))
 
 
 # Averages with user-defined weights --------------------------------------------------------
@@ -346,34 +270,6 @@ def test_the_first_lines_tell_a_pooled_auc_outside_the_groups(shift, side):
     assert (got.pooled > aucs.max(), got.pooled < aucs.min()) == (side == "above", side == "below")
     said = f"every group's, because pairs across groups have an AUC of {got.statistic('cross'):.3f}"
     assert (f"pooled is {side} {said}" in repr(got)) == ("every group's" in repr(got)) == bool(side)
-
-
-def test_repr_says_how_good_which_group_is_worst_and_whether_the_gap_is_real():
-    report = GroupAUC.from_predictions(**first_lines_case(4, gap=1.2))
-    headline, pooled, within, worst, gap, _, header, *rows = repr(report).splitlines()
-    assert headline == "AUC over 4 groups by site: 800 rows, 400 positives and 400 negatives"
-    of_all = report.confidence_intervals(of="statistics")
-    for name, line in (("pooled", pooled), ("within", within)):
-        value, low, high = of_all.loc[name, ["value", "ci_low", "ci_high"]]
-        assert line.startswith(f"{name} {value:.3f} ({low:.3f} to {high:.3f}): ")
-    test = report.test_difference()
-    low, high = report.by_group["auc"].agg(["min", "max"])
-    assert worst == f"worst {low:.3f}: 0, 100 positives and 100 negatives"
-    assert gap == (
-        f"difference {test.difference:.3f} ({test.ci_low:.3f} to {test.ci_high:.3f}), p < 0.0001: "
-        f"the groups differ, {test.highest} {high:.3f} and 0 {low:.3f}"
-    )
-    assert header.split() == ["site", "AUC", "95", "%", "interval", "positives", "negatives"]
-    limits = report.confidence_intervals().sort_values("auc")
-    for row, (label, auc, low, high) in zip(
-        rows, limits[["auc", "ci_low", "ci_high"]].itertuples(), strict=False
-    ):
-        told = f"{label} {auc:.3f} {low:.3f} to {high:.3f} 100 100"
-        assert row.split() == told.split()
-    # Each number has the name of its statistic.
-    for line in (pooled, within, worst, gap):
-        name, value = line.split()[:2]
-        assert f"{report.statistic(name):.3f}" == value.strip(":")
 
 
 def test_no_difference_is_established_between_equal_groups():
@@ -492,25 +388,6 @@ def test_from_estimator_with_groups_of_every_kind(fitted):
         assert GroupAUC.from_estimator(model, X, y, groups=groups).counts == expected
 
 
-def test_from_estimator_reads_polars():
-    rng = np.random.default_rng(0)
-    X = pl.DataFrame({"a": rng.normal(size=50), "site": rng.integers(0, 3, 50)})
-    y = rng.integers(0, 2, 50)
-    model = LogisticRegression().fit(X, y)
-    expected = GroupAUC.from_predictions(
-        y, model.decision_function(X), groups=X["site"].to_numpy()
-    ).counts
-    for groups in ("site", X["site"], X["site"].to_list()):
-        assert GroupAUC.from_estimator(model, X, y, groups=groups).counts == expected
-
-
-def test_from_estimator_takes_sure_probabilities_as_they_are():
-    """A fully grown tree predicts probabilities of 0 and 1, which are not predicted labels."""
-    X, y = np.arange(8.0)[:, None], [0, 1] * 4
-    tree = DecisionTreeClassifier(random_state=0).fit(X, y)
-    assert GroupAUC.from_estimator(tree, X, y, groups=[1, 1, 1, 1, 2, 2, 2, 2]).worst == 1.0
-
-
 @pytest.mark.parametrize("groups", ["site", ["site"], ["site", "sex"], ["sex", "site"]])
 def test_tables_of_an_estimator_are_named_by_the_columns(fitted, groups):
     model, X, y, _ = fitted
@@ -582,36 +459,6 @@ def test_an_undefined_statistic_warns_at_its_first_access(name):
         assert np.isnan(getattr(report, name))
     assert str(caught[-1].message).endswith("so the result is NaN.")
     assert np.isnan(getattr(report, name))  # warnings are errors
-
-
-def test_a_new_statistic_has_a_line_in_displays_and_a_row_of_intervals(monkeypatch):
-    def median(estimates):
-        auc, used = estimates.group_values
-        return float(np.median(auc[used]))
-
-    def limits(estimates, sampling):
-        assert sampling.method == "delong"
-        assert sampling.confidence_level == 0.9
-        if estimates.pairs.n_groups < 3:
-            raise NotDefined("needs three groups")
-        return Interval(median(estimates), 0.1, 0.9, "as a test")
-
-    def table(groups):
-        report = GroupAUC.from_predictions(
-            [0, 1, 0, 1, 1, 0], [0.2, 0.6, 0.5, 0.4, 0.9, 0.3], groups=groups
-        )
-        found = report.confidence_intervals(confidence_level=0.9, of="statistics", method="delong")
-        return report, found.loc["median"].tolist()
-
-    monkeypatch.setitem(TABLE, "median", Statistic(median, is_auc=True))
-    monkeypatch.setitem(INTERVALS, "median", limits)
-    report, row = table(list("aabbcc"))
-    assert row == [1.0, 0.1, 0.9, "delong", THESE_GROUPS, "as a test"]
-    _, row = table(list("aabbaa"))
-    assert np.isnan(row[1:3]).all()
-    assert row[-1] == "needs three groups"
-    display = GroupAUCDisplay.from_report(report, statistics=["pooled", "median"]).plot()
-    assert display.lines_["median"].get_xdata()[0] == 1.0
 
 
 def test_a_report_has_few_public_names_and_the_statistics_by_name(small):

@@ -1,6 +1,5 @@
 """Scores and decisions of estimators: every entry point has the AUC of the same scores."""
 
-import json
 import warnings
 
 import matplotlib as mpl
@@ -32,7 +31,6 @@ from sklearn.metrics import get_scorer, roc_auc_score
 from sklearn.model_selection import (
     FixedThresholdClassifier,
     GridSearchCV,
-    StratifiedKFold,
     TunedThresholdClassifierCV,
 )
 from sklearn.naive_bayes import GaussianNB
@@ -46,14 +44,11 @@ from skfedauc import (
     FairnessAudit,
     GroupAUC,
     MulticlassGroupAUC,
-    compare_candidates,
     compare_models,
     cross_validate_group_auc,
     group_auc_scoring,
     make_group_auc_scorer,
 )
-from skfedauc.boosting import LightGBMMetric, XGBoostMetric
-from skfedauc.cli.main import main
 from skfedauc.plotting import (
     CrossAUCDisplay,
     GroupAUCDisplay,
@@ -227,40 +222,6 @@ def test_displays_leave_out_small_groups_as_reports_do(rows, display):
         assert not any("tiny" in text for text in drawn)
 
 
-@pytest.mark.parametrize("name", ESTIMATORS)
-def test_a_search_and_its_comparison_have_the_aucs_of_the_models(rows, name):
-    X, y = rows
-    folds = list(StratifiedKFold(3).split(X, y))
-    model = on_features(ESTIMATORS[name])
-    aucs = []
-    for train, test in folds:
-        fitted = clone(model).fit(X.iloc[train], y[train])
-        aucs.append(roc_auc_score(y[test], scores_of(fitted, X.iloc[test])))
-    scorer = make_group_auc_scorer("pooled", groups="site", **REQUESTS.get(name, {}))
-    search = GridSearchCV(model, {}, scoring=scorer, cv=folds, refit=False).fit(X, y)
-    found = compare_candidates(search.cv_results_, "score", test_fraction=1 / 3)
-    assert found["score"].item() == pytest.approx(np.mean(aucs), abs=1e-12)
-
-
-@pytest.mark.parametrize("name", ESTIMATORS)
-def test_the_command_and_metrics_of_boosting_have_the_auc_of_the_scores(
-    rows, name, tmp_path, capsys
-):
-    X, y = rows
-    scores = scores_of(on_features(ESTIMATORS[name]).fit(X, y), X)
-    expected = roc_auc_score(y, scores)
-    path, out = tmp_path / "predictions.csv", tmp_path / "audit.json"
-    pd.DataFrame({"y": y, "score": scores, "site": X["site"]}).to_csv(path, index=False)
-    columns = ["--label", "y", "--score", "score", "--group", "site"]
-    assert main(["audit", str(path), *columns, "--json", str(out)]) == 0
-    (grouping,) = json.loads(out.read_text())["groupings"]
-    assert grouping["statistics"]["pooled"] == pytest.approx(expected, abs=1e-12)
-    metric = LightGBMMetric("pooled", groups=[(y, X["site"])])
-    assert metric(y, scores)[1] == pytest.approx(expected, abs=1e-12)
-    metric = XGBoostMetric("pooled", groups=[(y, X["site"])])
-    assert metric(y, scores) == pytest.approx(expected, abs=1e-12)
-
-
 @pytest.mark.parametrize("name", sorted(DISAGREEING))
 @pytest.mark.parametrize("threshold", ["auto", 0.4])
 def test_audits_warn_of_two_orders(rows, name, threshold):
@@ -392,10 +353,3 @@ def test_numbers_added_to_the_logits_of_each_row_change_nothing(wine):
     assert scorer(plain, X, y) == pytest.approx(expected)
     assert scorer(shifted, X, y) == pytest.approx(expected)
     assert expected - by_request(shifted, X, y) > 0.2
-    folds = StratifiedKFold(5)
-    search = GridSearchCV(Shifted(max_iter=1000), {"C": [1e-4, 1.0]}, scoring=scorer, cv=folds)
-    same = GridSearchCV(
-        LogisticRegression(max_iter=1000), {"C": [1e-4, 1.0]}, scoring="roc_auc_ovr", cv=folds
-    )
-    found = search.fit(X, y).cv_results_["mean_test_score"]
-    np.testing.assert_allclose(found, same.fit(X, y).cv_results_["mean_test_score"])

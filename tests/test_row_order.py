@@ -6,9 +6,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import (
-    GridSearchCV,
     LeaveOneGroupOut,
-    cross_val_score,
     permutation_test_score,
 )
 
@@ -19,7 +17,6 @@ from skfedauc import (
     WithinGroupStratifiedKFold,
     compare_models,
     cross_validate_group_auc,
-    group_auc_scoring,
     group_roc_auc_score,
     make_group_auc_scorer,
 )
@@ -131,15 +128,6 @@ def test_the_numbers_are_those_of_the_positions():
         assert found.by_group["auc"].to_dict() == pytest.approx(expected, abs=1e-12)
 
 
-def test_the_message_aligns_the_rows():
-    good = rows(PATIENT)
-    mixed = shuffled(good["groups"])
-    with pytest.raises(ValueError, match=r"groups\.loc\[y_true\.index\]"):
-        group_roc_auc_score(good["y"], SCORE, groups=mixed)
-    again = group_roc_auc_score(good["y"], SCORE, groups=mixed.loc[good["y"].index])
-    assert again == group_roc_auc_score(LABEL, SCORE, groups=SITE)
-
-
 def test_frames_of_groups_and_repeated_labels():
     frame = pd.DataFrame({"site": SITE, "half": np.arange(N) % 2}, index=np.arange(N) // 2)
     y = pd.Series(LABEL, index=frame.index)
@@ -153,19 +141,6 @@ def test_frames_of_groups_and_repeated_labels():
         ScoreCounts.from_predictions(y, SCORE, groups=levels[::-1])
     # A MultiIndex and a plain index have different labels, so the plain index is ignored.
     assert len(ScoreCounts.from_predictions(y, pd.Series(SCORE), groups=levels)) == 2
-
-
-@pytest.mark.parametrize("index", INDEXES.values(), ids=INDEXES)
-def test_groups_beside_x_are_looked_up_by_label(index):
-    good = rows(index)
-    good["X"] = good["X"][["x"]]
-    model = LogisticRegression().fit(good["X"], LABEL)
-    expected = GroupAUC.from_estimator(model, good["X"], LABEL, groups=SITE).counts
-    more = pd.concat([good["groups"], pd.Series({-1: "va", -2: "bern"})])
-    # Shuffled row numbers are refused if the row numbers of X increase; see below.
-    same = [] if index is None else [shuffled(good["groups"])]
-    for groups in (good["groups"], *same, shuffled(more)):
-        assert GroupAUC.from_estimator(model, good["X"], LABEL, groups=groups).counts == expected
 
 
 def test_a_plain_index_beside_x_is_none():
@@ -183,34 +158,6 @@ def test_a_plain_index_beside_x_is_none():
 
 
 # Inside searches, where scikit-learn selects rows by position --------------------------------
-
-
-def test_searches_take_any_indexes():
-    plain = rows()
-    scoring = group_auc_scoring(["macro", "worst"], groups="site", undefined="ignore")
-    model = LogisticRegression()
-
-    def search():
-        return GridSearchCV(
-            pipeline_of(model),
-            {"model__C": [0.1, 1.0]},
-            scoring=scoring,
-            refit="macro",
-            cv=WithinGroupStratifiedKFold(3, groups="site"),
-            error_score="raise",
-        )
-
-    expected = search().fit(plain["X"], plain["y"]).cv_results_
-    ways = [("named", "named"), ("named", "numbered"), ("numbered", "gaps"), ("gaps", "named")]
-    for of_x, of_y in ways:
-        X, y = rows(INDEXES[of_x])["X"], rows(INDEXES[of_y])["y"]
-        found = search().fit(X, y).cv_results_
-        np.testing.assert_array_equal(
-            found["mean_test_macro"], expected["mean_test_macro"], err_msg=f"{of_x}, {of_y}"
-        )
-    # A search within the folds of another search
-    nested = cross_val_score(search(), X, y, scoring=scoring["macro"], cv=2, error_score="raise")
-    assert np.isfinite(nested).all()
 
 
 def pipeline_of(model):

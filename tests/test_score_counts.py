@@ -1,9 +1,7 @@
 """ScoreCounts: the sum does not depend on how the rows are split."""
 
-import copy
 import datetime
 import itertools
-import pickle
 import warnings
 from fractions import Fraction
 
@@ -11,11 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from oracles import LABELS, all_pairs, plain_label, random_case
+from saved_cases import CASES
 from scipy.stats import rankdata
-from sklearn.metrics import roc_auc_score
 
 from skfedauc import GroupAUC, ScoreCounts
-from skfedauc.counts import view_of
 from skfedauc.counts.score_counts import select_groups
 
 
@@ -87,27 +84,6 @@ def test_states_of_many_groups_and_few_bits_merge():
     ]
     assert ScoreCounts.merge(parts) == whole
     assert len(whole) == n // 2
-
-
-@pytest.mark.parametrize("scores", ["many ties", "five values", "no ties"])
-def test_a_groups_auc_does_not_depend_on_other_groups(scores):
-    for seed in range(10):
-        for weights in ("unit", "float"):
-            case = random_case(seed, weights=weights, labels="int", scores=scores)
-            rng = np.random.default_rng(seed)
-            n = 400
-            y, s = rng.integers(0, 2, n), rng.normal(size=n).round(1) + 0.05
-            s[: case.y.size] = rng.choice(case.scores, min(n, case.y.size))
-            w = None if case.weights is None else np.r_[rng.uniform(0.1, 2.0, n), case.weights]
-            more = ScoreCounts.from_predictions(
-                np.r_[y, case.y],
-                np.r_[s, case.scores],
-                groups=np.r_[rng.integers(-60, 0, n), case.groups],
-                sample_weight=w,
-            )
-            alone = GroupAUC(counts_of(case), undefined="ignore").by_group
-            among = GroupAUC(more, undefined="ignore").by_group.loc[alone.index]
-            assert among["auc"].to_numpy().tobytes() == alone["auc"].to_numpy().tobytes()
 
 
 # Errors of merges --------------------------------------------------------------------------
@@ -257,18 +233,6 @@ def test_billions_of_rows_are_exact(size):
     assert abs(cross - exact_cross) <= last_digit
 
 
-def test_billions_of_rows_merge():
-    count = 3 * 10**9
-    halves = [
-        ScoreCounts.from_counts(None, [0.1, 0.9], negatives, positives)
-        for negatives, positives in (([count, 0], [0, count]), ([0, count], [count, 0]))
-    ]
-    both = ScoreCounts.merge(halves)
-    assert both == ScoreCounts.from_counts(None, [0.1, 0.9], [count, count], [count, count])
-    assert GroupAUC(both).pooled == 0.5
-    assert both.n_positives.tolist() == [2 * count]
-
-
 def test_more_rows_than_can_be_counted_are_refused():
     largest = ScoreCounts.from_counts(None, [0.5, 0.6], [2**40, 0], [0, 2**40])
     assert GroupAUC(largest).pooled == 1.0
@@ -351,29 +315,6 @@ def test_equality(small):
     assert (small == 1) is False
 
 
-def test_zeros_of_both_signs_are_equal():
-    y = [0, 1, 1]
-    assert ScoreCounts.from_predictions(y, [0.0, -0.0, 2]) == ScoreCounts.from_predictions(
-        y, [-0.0, 0.0, 2]
-    )
-
-
-@pytest.mark.parametrize("kind", LABELS)
-def test_pickles_and_copies(kind):
-    for weights, again in itertools.product(
-        ["unit", "float"], [lambda p: pickle.loads(pickle.dumps(p)), copy.deepcopy]
-    ):
-        counts = counts_of(random_case(6, labels=kind, weights=weights))
-        other = again(counts)
-        assert other == counts
-        assert other.groups == counts.groups
-        assert aucs(other) == aucs(counts)
-        held = [a for a in (*other.cells, view_of(other).labels) if a is not None]
-        assert not any(array.flags.writeable for array in held)
-        with pytest.raises(AttributeError, match="immutable"):
-            other.groups = ()
-
-
 def test_no_rows():
     empty = ScoreCounts.from_predictions([], [], groups=[])
     one = ScoreCounts.from_predictions([0, 1], [0.2, 0.4], groups=[1, 1])
@@ -386,55 +327,13 @@ def test_no_rows():
 # Exported counts -------------------------------------------------------------------------
 
 
-def states():
-    """Return states by name: with 0, 1 and several group columns, with and without weights."""
-    rng = np.random.default_rng(4)
-    n = 80
-    y, score, weight = rng.integers(0, 2, n), rng.integers(0, 9, n) / 8, rng.random(n) + 0.1
-    site, sex = np.array(["va", "oslo", "basel"])[rng.integers(0, 3, n)], rng.integers(1, 3, n)
-    frame = pd.DataFrame({"site": site, "sex": sex.astype(float)})
-    gaps = frame.mask(rng.random((n, 2)) < 0.1)
-    columns = {
-        "no groups": None,
-        "unnamed": site,
-        "unnamed pairs": list(zip(site, sex, strict=True)),
-        "named": frame["site"],
-        "named pair": frame,
-        "three": frame.assign(band=pd.cut(score, [-1, 0.3, 0.6, 2])),
-        "named like an argument": frame.set_axis(["score", "cls"], axis=1),
-        "named like self": frame.set_axis(["self", "cls"], axis=1),
-        "gaps": gaps,
-        "gaps in one": gaps["sex"],
-    }
-    for (name, groups), weights in itertools.product(columns.items(), (None, weight)):
-        yield (
-            f"{name}{'' if weights is None else ', weighted'}",
-            ScoreCounts.from_predictions(
-                y, score, groups=groups, sample_weight=weights, missing="group"
-            ),
-        )
-    pairs = [(fold, (where, fold)) for fold, where in zip(sex.tolist(), site.tolist(), strict=True)]
-    yield "folds", ScoreCounts.from_predictions(y, score, groups=pairs)
-    yield "empty", ScoreCounts.from_predictions([], [], groups=[])
-    yield "empty pair", ScoreCounts.from_predictions([], [], groups=frame[:0])
-    yield "empty, weighted", ScoreCounts.from_predictions([], [])
-    yield (
-        "merged",
-        ScoreCounts.from_predictions(y, score, groups=frame)
-        + (ScoreCounts.from_predictions(y, score, groups=frame, sample_weight=weight)),
-    )
-
-
-STATES = dict(states())
-
-
-@pytest.mark.parametrize("name", STATES)
+@pytest.mark.parametrize("name", CASES)
 def test_every_state_is_made_again_from_its_counts(name):
-    counts = STATES[name]
+    counts = CASES[name]
     table = counts.to_counts()
     again = ScoreCounts.from_counts(**table)
     assert again == counts
-    clashes = name.startswith("named like an")
+    clashes = name.startswith("names of the counts")
     assert again.group_names == (() if clashes else counts.group_names)
     pd.testing.assert_frame_equal(again.to_counts(), table)
     shuffled = table.sample(frac=1, random_state=0)
@@ -443,32 +342,6 @@ def test_every_state_is_made_again_from_its_counts(name):
     if len(table):
         assert ScoreCounts.merge(halves) == counts
         assert ScoreCounts.merge(halves).group_names == again.group_names
-    if counts.groups is not None and not clashes and len(counts):
-        assert list(GroupAUC(again).by_group.index.names) == list(
-            GroupAUC(counts).by_group.index.names
-        )
-
-
-def test_weighted_counts_are_those_of_sql():
-    rng = np.random.default_rng(0)
-    rows = pd.DataFrame(
-        {"y": rng.integers(0, 2, 90), "s": rng.integers(0, 5, 90) / 4, "w": rng.random(90) + 0.1}
-    )
-    sides = {"negatives": 1 - rows["y"], "positives": rows["y"]}
-    table = pd.DataFrame(
-        {
-            "score": rows["s"],
-            **{f"n_{side}": is_in for side, is_in in sides.items()},
-            **{f"weight_{side}": is_in * rows["w"] for side, is_in in sides.items()},
-            **{f"squared_weight_{side}": is_in * rows["w"] ** 2 for side, is_in in sides.items()},
-        }
-    )
-    counted = ScoreCounts.from_counts(**table.groupby("score", as_index=False).sum())
-    expected = ScoreCounts.from_predictions(rows["y"], rows["s"], sample_weight=rows["w"])
-    np.testing.assert_allclose(counted.cells.weights, expected.cells.weights, rtol=1e-12)
-    assert GroupAUC(counted).pooled == pytest.approx(
-        roc_auc_score(rows["y"], rows["s"], sample_weight=rows["w"]), abs=1e-12
-    )
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ WITH_KEYWORDS = {"set_score_request", "fit", "set_params", "from_counts"}
 
 USES = """
     import pandas as pd
-    from skfedauc import FairnessAudit, GroupAUC, ScoreCounts, WithinGroupStratifiedKFold
+    from skfedauc import FairnessAudit, GroupAUC, ScoreCounts
     from skfedauc import compare_models, cross_validate_group_auc, group_auc_scoring
     from skfedauc import group_roc_auc_score, make_group_auc_scorer, SelectWithinGap
     from skfedauc.plotting import GroupAUCDisplay
@@ -82,16 +82,13 @@ USES = """
     folds.confidence_intervals(method="exact")  # error
     folds.confidence_intervals(0.9)  # error
     cross_validate_group_auc(None, y, y, groups=site, missing="skip")  # error
-    ScoreCounts.from_predictions(y, score, groups=site, missing="skip")  # error
     ScoreCounts.from_batches([], missing="skip")  # error
     ScoreCounts.from_table([], label="ill", score="risk", mising="drop")  # error
     FairnessAudit.from_predictions(y, score, groups=site, missing="skip")  # error
     FairnessAudit.from_predictions(y, score, groups=site, primary="difference", n_jobs=1)
     FairnessAudit.from_predictions(y, score, groups=site, response_method="predict")  # error
     FairnessAudit.from_estimator(None, y, y, groups=site, favorable="yes")  # error
-    WithinGroupStratifiedKFold(missing="skip")  # error
     make_group_auc_scorer("pooled", groups="site", missing="skip")  # error
-    GroupAUCDisplay.from_report(report, method="newcombe")  # error
 """
 
 

@@ -81,39 +81,32 @@ def test_max_count_keeps_the_sum_below_the_modulus():
 
 
 @pytest.mark.parametrize(
-    ("counts", "groups", "error", "message"),
+    ("change", "error", "message"),
     [
-        (counts_of(1, None), SITES, ValueError, "these counts have no groups.*regroup"),
-        (counts_of(1), None, ValueError, "these counts have groups, and groups is None"),
-        (counts_of(1), [1, 2, 3], TypeError, "groups has labels of another kind"),
-        (counts_of(1), [], ValueError, "groups has no labels"),
-        (counts_of(1), [*SITES, "oslo"], ValueError, "each label once; got 'oslo'"),
-        (counts_of(1), "oslo", TypeError, "groups"),
+        ({"groups": None}, ValueError, "these counts have groups, and groups is None"),
+        ({"groups": [1, 2, 3]}, TypeError, "groups has labels of another kind"),
+        ({"groups": []}, ValueError, "groups has no labels"),
+        ({"groups": [*SITES, "oslo"]}, ValueError, "each label once; got 'oslo'"),
+        ({"bins": Bins.of_scores()}, ValueError, r"fixed number of bins.*Bins\.at\(edges\)"),
+        ({"bins": 64}, TypeError, r"bins must be a skfedauc\.Bins; got int 64"),
+        ({"max_count": 0}, ValueError, "max_count must be a whole number"),
+        ({"max_count": 1.5}, ValueError, "max_count must be a whole number"),
     ],
 )
-def test_groups_that_do_not_fit_are_refused(counts, groups, error, message):
+def test_arguments_that_do_not_fit_are_refused(change, error, message):
     with pytest.raises(error, match=message):
-        counts.to_vector(BINS, groups)
+        counts_of(1).to_vector(**{"bins": BINS, "groups": SITES} | change)
+    if "bins" in change:
+        with pytest.raises(error, match=message):
+            ScoreCounts.from_vector([0, 1], **change)
 
 
-@pytest.mark.parametrize(
-    ("bins", "error", "message"),
-    [
-        (Bins.of_scores(), ValueError, r"fixed number of bins.*Bins\.at\(edges\)"),
-        (64, TypeError, r"bins must be a skfedauc\.Bins; got int 64"),
-    ],
-)
-def test_bins_without_a_fixed_number_are_refused(bins, error, message):
-    with pytest.raises(error, match=message):
-        counts_of(1).to_vector(bins, SITES)
-    with pytest.raises(error, match=message):
-        ScoreCounts.from_vector([0, 1], bins, SITES)
-
-
-def test_weighted_rows_are_refused():
+def test_weighted_rows_and_counts_without_groups_are_refused():
     counts = ScoreCounts.from_predictions([0, 1], [0.1, 0.2], sample_weight=[1.0, 2.0])
     with pytest.raises(ValueError, match="these counts have sample weights"):
         counts.to_vector(BINS)
+    with pytest.raises(ValueError, match=r"these counts have no groups.*regroup"):
+        counts_of(1, None).to_vector(BINS, SITES)
 
 
 def with_entry(value, dtype=None):
@@ -125,18 +118,10 @@ def with_entry(value, dtype=None):
 @pytest.mark.parametrize(
     ("vector", "error", "message"),
     [
-        (
-            np.zeros(7, int),
-            ValueError,
-            "must have 40 entries, 2 classes . 1 group . 20 bins; got 7",
-        ),
+        (np.zeros(7, int), ValueError, "must have 40 entries, 2 classes . 1 group . 20 bins"),
         (np.zeros((2, 20), int), ValueError, "one-dimensional"),
         (with_entry(-1, int), ValueError, "1 negative entries of 40: the sum of counts cannot be"),
-        (
-            with_entry(2**41, int),
-            ValueError,
-            r"entry 2,199,023,255,552 \(negatives in bin 3\), abo",
-        ),
+        (with_entry(2**41, int), ValueError, r"entry 2,199,023,255,552 \(negatives in bin 3\)"),
         (with_entry(2**63, np.uint64), ValueError, r"above 2\*\*40"),
         (with_entry(2**80, object), ValueError, r"above 2\*\*40"),
         (with_entry(-(2**80), object), ValueError, "1 negative entries"),
@@ -153,13 +138,7 @@ def test_vectors_that_are_no_sums_are_refused(vector, error, message):
         ScoreCounts.from_vector(vector, BINS)
 
 
-@pytest.mark.parametrize("modulus", [0, 1, 100, 2**65, 2.0, True])
-def test_the_modulus_is_a_power_of_two(modulus):
-    with pytest.raises(ValueError, match=r"modulus must be"):
-        ScoreCounts.from_vector(with_entry(1, int), BINS, modulus=modulus)
-
-
-@pytest.mark.parametrize("max_count", [0, -1, 1.5])
-def test_max_count_is_a_whole_number(max_count):
-    with pytest.raises(ValueError, match="max_count must be a whole number"):
-        counts_of(1).to_vector(BINS, SITES, max_count=max_count)
+def test_the_modulus_is_a_power_of_two():
+    for modulus in (0, 1, 100, 2**65, 2.0, True):
+        with pytest.raises(ValueError, match=r"modulus must be"):
+            ScoreCounts.from_vector(with_entry(1, int), BINS, modulus=modulus)

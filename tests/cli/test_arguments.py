@@ -9,7 +9,6 @@ from cli_cases import COLUMNS
 import skfedauc
 from skfedauc import _kernel as kernel
 from skfedauc.cli import audit as command
-from skfedauc.cli.arguments import parse
 from skfedauc.cli.main import main
 from skfedauc.report.statistics import MATRIX_GROUPS
 
@@ -37,9 +36,7 @@ NOISE += ["--agreed-groups", "a"]
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["audit"], "the following arguments are required: FILE, --label"),
         (["audit", "p.csv", "--label", "y", "--score", "s"], "required: --group"),
-        (["audit", "--json", "p.csv", *COLUMNS], "the following arguments are required: FILE"),
         (["p.csv"], "invalid choice: 'p.csv' (choose from 'audit', "),
         (["audit", "p.csv", *COLUMNS, "--missing", "skip"], "invalid choice: 'skip'"),
         (["audit", "p.csv", *COLUMNS, "--jso"], "unrecognized arguments: --jso"),
@@ -61,12 +58,9 @@ def test_usage_errors(error_of, arguments, message):
         (["--json", "--name", "modell=a"], "of the keys 'model', 'label', 'score'"),
         (["--json", "--name", "model="], "--name must be KEY=TEXT; got 'model='"),
         (["--json", "{folder}"], "{folder}: cannot be written: Is a directory"),
-        (["--json", "{folder}/absent/a.json"], "cannot be written: No such file"),
         (["--json", "{file}"], "--json {file} would overwrite"),
         (["--json", "{folder}/r.html", "--html", "{folder}/./r.html"], "pass another file"),
-        (["--html", "{folder}"], "{folder}: cannot be written: Is a directory"),
         (["--html", "{folder}/absent/report.html"], "cannot be written: No such file"),
-        (["--html", "{file}"], "--html {file} would overwrite"),
     ],
 )
 def test_options_are_checked_before_the_rows_are_read(
@@ -80,14 +74,11 @@ def test_options_are_checked_before_the_rows_are_read(
     assert os.listdir(tmp_path) == []
 
 
-@pytest.mark.parametrize("text", ["-0.5", "none", "auto"])
-def test_thresholds(text):
-    found = parse(["audit", "p.csv", *COLUMNS, "--json", "--threshold", text]).threshold
-    assert found == {"-0.5": -0.5, "none": None, "auto": "auto"}[text]
-
-
-def test_encodings_are_for_text(tmp_path, error_of):
+def test_encodings_are_known_and_for_text(written, tmp_path, error_of):
     path = tmp_path / "p.parquet"
     pd.DataFrame({"y": [0, 1], "s": [0.1, 0.2], "g": ["a", "a"]}).to_parquet(path)
     message = error_of(["audit", path, *COLUMNS, "--encoding", "latin-1"])
     assert "--encoding is for text files" in message
+    for encoding in ("klingon", "hex"):
+        message = error_of(["audit", written, *COLUMNS, "--encoding", encoding])
+        assert f"--encoding {encoding!r} is unknown" in message

@@ -38,17 +38,8 @@ def test_text_page_card_and_document_are_those_of_python(frame, by, tmp_path, ca
     frame.to_csv(path, index=False)
     files = {name: tmp_path / f"a.{name}" for name in ("html", "markdown", "json")}
     options = [text for name, file in files.items() for text in (f"--{name}", str(file))]
-    options += [
-        "--threshold",
-        "0.4",
-        "--missing",
-        "drop",
-        "--min-per-class",
-        "30",
-        "--name",
-        "model=a=b",
-    ]
-    options += ["--favorable", "negative"]
+    options += ["--threshold=0.4", "--missing=drop", "--min-per-class=30", "--name=model=a=b"]
+    options += ["--favorable=negative"]
     options += [f"--tolerance={name}={limit}" for name, limit in TOLERANCES.items()]
     groups = [f"--group={name}" for name in by]
     assert main(["audit", str(path), *COLUMNS[:4], *groups, *options]) == 0
@@ -144,21 +135,15 @@ def test_audits_within_labels_are_those_of_python(frame, tmp_path, audit, printe
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--group", "g", "--within", "g"], "leave no --group column to be compared"),
-        (["--group", "g", "--within", "absent"], "'absent'"),
+        (["--within", "g"], "leave no --group column to be compared"),
+        (["--within", "absent"], "'absent'"),
+        (["--clusters", "absent"], "'absent'"),
+        (["--clusters", "sex"], "column 'sex' is empty in 16 of 400 rows"),
     ],
 )
-def test_control_columns_that_do_not_fit(frame, tmp_path, error_of, options, message):
-    path = tmp_path / "p.csv"
-    frame.assign(team=frame["id"] % 2).to_csv(path, index=False)
-    assert message in error_of(["audit", path, *COLUMNS[:4], *options])
-
-
-def test_control_columns_that_a_file_of_counts_lacks(written, tmp_path, error_of, printed_by):
-    counts = tmp_path / "p.skfa"
-    printed_by("count", written, *COLUMNS, "-o", counts)
-    message = error_of(["report", counts, "--within", "h"])
-    assert "--within must be a group column of the file; got 'h'" in message
+def test_columns_of_labels_or_clusters_that_do_not_fit(gaps, error_of, options, message):
+    columns = [*COLUMNS, "--missing", "group"]
+    assert message in error_of(["audit", gaps, *columns, *options])
 
 
 def test_a_tolerance_within_labels_is_named(frame, tmp_path, capsys):
@@ -175,9 +160,7 @@ def test_a_tolerance_within_labels_is_named(frame, tmp_path, capsys):
 # Clusters ------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def patients(tmp_path):
-    """A file of clustered predictions, and the same rows as arguments of an audit in Python."""
+def test_an_audit_of_clusters(tmp_path, audit, capsys):
     rng = np.random.default_rng(0)
     patient = np.repeat(np.arange(60), 5)
     table = pd.DataFrame(
@@ -189,12 +172,8 @@ def patients(tmp_path):
             "patient": patient.astype(float),
         }
     ).sample(frac=1, random_state=0)
-    table.to_csv(tmp_path / "patients.csv", index=False)
-    return tmp_path / "patients.csv", table
-
-
-def test_an_audit_of_clusters(patients, audit, capsys):
-    path, _ = patients
+    path = tmp_path / "patients.csv"
+    table.to_csv(path, index=False)
     columns = ["--label", "y", "--score", "s", "--group", "site", "--group", "device"]
     options = ["--clusters", "patient", "--tolerance", "demographic_parity_difference=0.3"]
     document = audit(path, *columns, *options)
@@ -214,25 +193,3 @@ def test_an_audit_of_clusters(patients, audit, capsys):
     for part in again["groupings"]:
         for name in ("statistics", "n_clusters", "groups"):
             assert part[name] == groupings[tuple(part["by"])][name], name
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--clusters", "site"], "leave no --group column to be compared"),
-        (["--clusters", "person"], "person"),
-    ],
-)
-def test_clusters_that_cannot_be(patients, error_of, options, message):
-    columns = ["--label", "y", "--score", "s", "--group", "site"]
-    assert message in error_of(["audit", patients[0], *columns, *options])
-
-
-def test_every_row_needs_a_cluster(patients, error_of):
-    path, table = patients
-    table.iloc[:4, 4] = np.nan
-    table.to_csv(path, index=False)
-    columns = ["--label", "y", "--score", "s", "--group", "site", "--clusters", "patient"]
-    message = error_of(["audit", path, *columns])
-    assert "column 'patient' is empty in 4 of 300 rows" in message
-    assert "give each row a cluster, or drop these rows" in message

@@ -123,33 +123,15 @@ def test_the_exit_code_follows_the_second_model(rows, tmp_path, capsys):
     ("options", "message"),
     [
         (COMPARE[:4], "compare needs two different --score columns"),
-        ([*COMPARE[:4], "--score", "old"], "needs two different --score columns"),
         ([*COMPARE, "--score", "w"], "got 'old', 'new', 'w'"),
         ([*COMPARE, "--decisions", "d_old"], "--decisions must be passed once per --score"),
-        (
-            [*COMPARE, *[f"--decisions=d_{model}" for model in ("old", "new")], "--missing=drop",
-             "--threshold=0.5"],
-            "pass either decisions or a threshold, not both",
-        ),
         ([*COMPARE, "--fail-if", "not-met"], "--fail-if needs --tolerance"),
         ([*COMPARE, "--html", "{path}"], "{path} would overwrite "),
-        ([*COMPARE, "--html", "a.x", "--markdown", "./a.x"], "./a.x would overwrite"),
         ([*COMPARE], "column 'sex' is empty in 30 of 600 rows, the first being data row 1; pass"),
-        (
-            [*COMPARE, "--missing=drop", "--threshold=none", *OPTIONS],
-            "--tolerance has 'demographic_parity_ratio', a gap of decisions",
-        ),
         ([*COMPARE[:6], "--missing", "drop"], "has the labels ['ill', 'well']: pass --pos-label"),
     ],
-)  # fmt: skip
+)
 def test_errors_name_the_option(rows, error_of, options, message):
     path, _ = rows
     options = [option.format(path=path) for option in options]
     assert message.format(path=path) in error_of(["compare", path, *options, "--group", "sex"])
-
-
-def test_one_class_is_an_error(tmp_path, error_of):
-    path = tmp_path / "one.csv"
-    path.write_text("y,a,b,g\n1,0.1,0.2,x\n1,0.3,0.2,x\n", encoding="utf-8")
-    options = ["--label", "y", "--score", "a", "--score", "b", "--group", "g"]
-    assert "an AUC needs rows of both classes" in error_of(["compare", path, *options])

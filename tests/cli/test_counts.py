@@ -1,20 +1,17 @@
 """Counts between sites: `count`, `merge` and `report`, compared with `audit` on all rows."""
 
-import itertools
 import json
 import os
 import sys
 
 import numpy as np
 import pandas as pd
-import pyarrow.parquet as pq
 import pytest
 from cli_cases import COLUMNS, WEIGHTED, aucs_of, expected_aucs, predictions, save, with_gaps
 
 from skfedauc import ScoreCounts
 from skfedauc.cli import counts as command
 from skfedauc.cli.main import main
-from skfedauc.counts import view_of
 
 BOTH = [*COLUMNS, "--group", "sex"]
 NAMED = [*COLUMNS, "--pos-label", "yes"]
@@ -88,20 +85,6 @@ def test_merged_sites_are_all_rows(frame, sites, written, tmp_path, capsys, audi
     assert document["weighted"] is False
 
 
-@pytest.mark.parametrize("sort", [sorted, reversed])
-def test_a_site_may_hold_one_class(frame, counted, printed_by, tmp_path, sort):
-    """Merging compares the names of the classes of both sites."""
-    frame["y"] = np.where(frame["y"] == 1, "yes", "no")
-    paths = [counted(rows, name, *NAMED) for name, rows in sort(list(frame.groupby("y")))]
-    printed_by("merge", *paths, "-o", tmp_path / "all.skfa")
-    expected = ScoreCounts.from_predictions(
-        frame["y"], frame["s"], groups=frame["g"].astype(str), pos_label="yes"
-    )
-    merged = ScoreCounts.load(tmp_path / "all.skfa")
-    assert merged == expected
-    assert view_of(merged).classes == view_of(expected).classes
-
-
 # Merging ---------------------------------------------------------------------------------
 
 
@@ -161,11 +144,6 @@ def test_files_that_do_not_fit_together(frame, counted, tmp_path, error_of):
         message = error_of(["merge", one, two, "-o", tmp_path / "all.skfa"])
         assert f"{one} has groups by 'g' and 'sex', and {two} has groups by " in message
         assert "; count all files with the same --group columns" in message
-    groups = frame[["g", "sex"]].assign(g=frame["g"].map(len))
-    ScoreCounts.from_predictions(frame["y"], frame["s"], groups=groups).save(path)
-    message = error_of(["merge", one, path, "-o", tmp_path / "all.skfa"])
-    assert f"{path}: groups of different kinds cannot be merged: it has groups labelled" in message
-    assert "groups.astype(str)" in message
     ScoreCounts.from_predictions([0, 1], [0.1, 0.2]).save(path)
     message = error_of(["merge", one, path, "-o", tmp_path / "all.skfa"])
     assert f"{path} has no groups, and {one} has groups; name the missing group" in message
@@ -213,10 +191,8 @@ def test_a_file_without_rows(sites, tmp_path, printed_by, error_of):
     [
         (["count", "{file}", *COLUMNS], "required: -o/--output"),
         (["count", "{file}", *COLUMNS, "-o", "{file}"], "{file} would overwrite "),
-        (["count", "{file}", *COLUMNS, "-o", "{folder}"], "cannot be written: Is a directory"),
         (["count", "{file}", *COLUMNS, "-o", "{folder}/no/p.skfa"], "cannot be written: No such"),
         (["merge", "{file}", "-o", "{file}"], "{file} would overwrite "),
-        (["merge", "-o", "{folder}/all.skfa"], "required: FILE"),
     ],
 )
 def test_arguments_are_checked_before_files_are_read(
@@ -235,7 +211,6 @@ def test_arguments_are_checked_before_files_are_read(
     [
         ("absent.skfa", None, "absent.skfa: no such file"),
         ("", None, ": is no file"),
-        ("p.skfa", b"", "is damaged: its end is missing"),
         ("p.skfa", b"PAR1" * 9, "is damaged: "),
         ("p.skfa", b"counts", "begins with b'PAR1'; got b'coun'. Pass what skfedauc count or mer"),
     ],
@@ -251,47 +226,21 @@ def test_files_that_hold_no_counts(tmp_path, error_of, command_name, name, conte
     assert not (tmp_path / "all.skfa").exists()
 
 
-def test_files_that_were_damaged_or_changed(sites, tmp_path, error_of):
-    path, content = tmp_path / "p.skfa", sites[0].read_bytes()
-    # a byte within a page of the file, which has a checksum
-    place = content.index(b"\x28\xb5\x2f\xfd") + 10
-    flipped = content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :]
-    for damaged in (content[:-1], content[:100], flipped):
-        path.write_bytes(damaged)
-        assert error_of(["show", path]).endswith(". Ask for another copy\n")
-    table = pq.read_table(sites[0])
-    facts = json.loads(table.schema.metadata[b"skfedauc"]) | {"n_missing": 7}
-    pq.write_table(table.replace_schema_metadata({"skfedauc": json.dumps(facts)}), path)
-    assert "is damaged: its " in error_of(["show", path])
-    ScoreCounts.from_predictions([0, 1], [0.1, 0.4], groups=["x" * 10_001] * 2).save(path)
-    assert "is refused: it has a label or name of 10,001 chara" in error_of(["report", path])
+def test_files_without_rows_to_count(sites, tmp_path, error_of):
+    empty, output = save(tmp_path / "p.csv", "y,s,g,w\n0,1,a,0\n1,2,a,0\n"), tmp_path / "p.skfa"
+    for path, message in (
+        (empty, f"{empty}: there are no rows to count"),
+        (sites[0], "skfedauc report and skfedauc show read counts"),
+    ):
+        assert message in error_of(["count", path, *WEIGHTED, "-o", output])
+        assert not output.exists()
 
 
-@pytest.mark.parametrize("command_name", ["audit", "count"])
-def test_counts_are_no_predictions(sites, tmp_path, error_of, command_name):
-    options = ["-o", tmp_path / "p.skfa"] if command_name == "count" else []
-    message = error_of([command_name, sites[0], *COLUMNS, *options])
-    assert "skfedauc report and skfedauc show read counts" in message
-
-
-def test_a_file_of_counts_is_replaced_or_kept(frame, sites, tmp_path, capsys, monkeypatch):
-    before = sites[0].read_bytes()
-    frame.to_csv(tmp_path / "p.csv", index=False)
-    arguments = ["count", str(tmp_path / "p.csv"), *COLUMNS, "-o", str(sites[0])]
-
-    def full(*_, **__):
-        raise OSError(28, "No space left on device")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(ScoreCounts, "save", full)
-        assert main(arguments) == 3
-    printed = capsys.readouterr()
-    message = f"{sites[0]}: cannot be written: No space left on device"
-    assert printed.err == f"skfedauc: error: {message}\n"
-    assert printed.out.count("\n") == 1
-    assert sites[0].read_bytes() == before
-    assert main(arguments) == 0
-    assert len(ScoreCounts.load(sites[0])) == 6
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+def test_a_full_disk(written, capsys):
+    assert main(["count", written, *COLUMNS, "-o", "/dev/full"]) == 3
+    message = "/dev/full: cannot be written: No space left on device"
+    assert capsys.readouterr().err == f"skfedauc: error: {message}\n"
 
 
 def test_files_need_pyarrow(written, tmp_path, error_of, monkeypatch):
@@ -302,58 +251,24 @@ def test_files_need_pyarrow(written, tmp_path, error_of, monkeypatch):
     assert 'pip install "skfedauc[files]"' in message
 
 
-def test_there_is_nothing_to_count(tmp_path, error_of):
-    path = save(tmp_path / "p.csv", "y,s,g,w\n0,1,a,0\n1,2,a,0\n")
-    message = error_of(["count", path, *WEIGHTED, "-o", tmp_path / "p.skfa"])
-    assert f"{path}: there are no rows to count" in message
-    assert not (tmp_path / "p.skfa").exists()
-
-
-def test_names_in_a_file_cannot_control_the_terminal(tmp_path, capsys):
-    counts = ScoreCounts.from_predictions(
-        ["n\x1b", "y"], [0.1, 0.2], groups=pd.Series(["\x1b[31m"] * 2, name="g\x1b"), pos_label="y"
-    )
-    counts.with_source("oslo\x1b[2J").save(tmp_path / "p.skfa")
-    for arguments in (["show"], ["report"], ["merge", "-o", str(tmp_path / "all.skfa")]):
-        name, *options = arguments
-        assert main([name, str(tmp_path / "p.skfa"), *options]) == 0
-        printed = capsys.readouterr().out
-        assert all(char.isprintable() or char == "\n" for char in printed)
-
-
 @pytest.mark.parametrize(
     ("labels", "options", "message"),
     [
+        ({"g": "a", "patient": ["b", None] * 2}, {}, "rows without a label in the column of clust"),
         (
-            [("a", "b")] * 2 + [("a", None)] * 2,
-            {},
-            "rows without a label in the column of clusters",
-        ),
-        (
-            [("a", "b")] * 4,
+            {"g": "a", "patient": ["b"] * 4},
             {"disclosure": "summary"},
-            "clusters needs --disclosure bins",
+            "clusters needs --disclosure",
         ),
-        (["b"] * 4, {}, "leave no --group column to be compared"),
+        ({"patient": ["b"] * 4}, {}, "leave no --group column to be compared"),
+        ({"g": ["a"] * 4}, {}, "--clusters must be a group column of the file"),
         (None, {}, "the counts have no groups"),
     ],
 )
 def test_clusters_of_counts_that_cannot_be(error_of, tmp_path, labels, options, message):
-    groups = None
-    if labels is not None:
-        names = ["patient"] if isinstance(labels[0], str) else ["site", "patient"]
-        groups = pd.DataFrame(labels, columns=names)
+    groups = None if labels is None else pd.DataFrame(labels)
     counts = ScoreCounts.from_predictions(
         [0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4], groups=groups, missing="group", **options
     )
     counts.save(tmp_path / "p.skfa")
     assert message in error_of(["report", tmp_path / "p.skfa", "--clusters", "patient"])
-
-
-def test_every_command_has_help(capsys):
-    for name in ("audit", "compare", "count", "merge", "report", "show"):
-        with pytest.raises(SystemExit):
-            main([name, "--help"])
-        printed = capsys.readouterr().out
-        assert f"  skfedauc {name} " in printed
-        assert max(itertools.chain([0], map(len, printed.splitlines()))) <= 110

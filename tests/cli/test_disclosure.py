@@ -49,16 +49,12 @@ def test_rules_of_bins(frame, counted, text, bins):
         (["--bins", "scores"], "--bins needs --disclosure bins; pass it as well"),
         (["--disclosure", "exact", "--bins", "1"], "--bins needs --disclosure bins"),
         (["--disclosure", "bins", "--bins", "scores:1:2"], "--bins must be probabilities, scor"),
-        (["--disclosure", "bins", "--bins", "scores:x"], "--bins must be probabilities, scores"),
         (["--disclosure", "bins", "--bins", "3,x"], "cut points separated by commas; got '3,x'"),
-        (["--disclosure", "bins", "--bins", "scores:3"], "--bins: parts must be a power of two"),
         (["--disclosure", "bins", "--bins", "3,2"], "--bins: edges must be in increasing order"),
         (["--disclosure", "bins"], "column 's' must be from 0 to 1 for --bins probabilities; got"),
         (["--min-count", "5"], "--min-count needs --disclosure bins or summary; pass it as well"),
-        (["--disclosure", "exact", "--min-count", "5"], "--min-count needs --disclosure bins or "),
         ([*OPTIONS[-4:], "--tell-withheld", "rows"], "--tell-withheld needs --min-count; pass it"),
         ([*OPTIONS[-4:], "--min-count", "2"], "--min-count must be a whole number of at least 3;"),
-        ([*OPTIONS[-4:], "--min-count", "1.5"], "--min-count must be a whole number of at least"),
         ([*OPTIONS[-4:], "--min-count", "100"], "so --min-count 100 withholds all rows; pass"),
     ],
 )
@@ -71,7 +67,7 @@ def test_files_of_other_levels_are_merged_on_request(
     frame, counted, tmp_path, error_of, printed_by
 ):
     exact, binned = counted(frame[:150], "exact"), counted(frame[150:], "binned", *OPTIONS)
-    path, joined = tmp_path / "all.skfa", tmp_path / "joined.skfa"
+    path = tmp_path / "all.skfa"
     message = error_of(["merge", exact, binned, "-o", path])
     assert f"{exact} is exact, and {binned} is {BINS!r}; pass --disclosure" in message
     assert not path.exists()
@@ -79,13 +75,6 @@ def test_files_of_other_levels_are_merged_on_request(
     assert ScoreCounts.load(path) == of_rows(frame, BINS)
     message = error_of(["merge", exact, binned, "-o", tmp_path / "x", "--disclosure", "exact"])
     assert f"error: {binned}: --disclosure exact would disclose more than these" in message
-    # Ranges that a site has joined
-    of_rows(frame[150:], rule(BINS, min_count=3)).save(joined)
-    message = error_of(["merge", exact, joined, "-o", path])
-    assert f"{exact} is exact, and {joined} is ranges of scores; pass --disclosure" in message
-    printed_by("merge", exact, joined, "-o", path, *OPTIONS[-4:])
-    expected = [ScoreCounts.load(exact).reduced(BINS), ScoreCounts.load(joined)]
-    assert ScoreCounts.load(path) == ScoreCounts.merge(expected)
 
 
 # What a file discloses ---------------------------------------------------------------------
@@ -97,41 +86,21 @@ def test_show_says_what_is_in_the_file(frame, counted, printed_by):
     cells = frame.groupby(["g", "sex", "s"])["y"].agg(["size", "nunique"])
     n_single, n_cells = (cells["size"] == 1).sum(), len(cells)
     n_one, n_known = (cells["nunique"] == 1).sum(), cells.loc[cells["nunique"] == 1, "size"].sum()
-    counts = ScoreCounts.load(path)
-    lines = printed.splitlines()
-    assert lines[0] == f"{path}: {repr(counts).removeprefix('ScoreCounts(')[:-1]}"
-    for line in (
-        f"Source: 'oslo', counting {counts.sources[0].identifier}",
-        "Classes: 1 is positive, 0 is negative",
-        "Level of disclosure: exact scores",
-        f"Size: {path.stat().st_size:,} bytes",
-        "- The number of rows of each group, score and class. Only rows that agree in all of these "
-        "cannot be distinguished.",
-        f"- {n_single} of {n_cells} cells of one group and score hold a single row, whose group, "
-        "score and class the file gives back. The smallest number of rows of a class above 0 is 1.",
-        f"- {n_one} of {n_cells} cells hold rows of one class and overlap none with the other: "
-        f"anyone who knows a person's group and score learns the class of {n_known} of 400 rows.",
+    # The tutorial on several sites has all lines of a smaller file.
+    for words in (
+        f"- {n_single} of {n_cells} cells of one group and score hold a single row, ",
+        f"- {n_one} of {n_cells} cells hold rows of one class and overlap none with the other: ",
+        f" learns the class of {n_known} of 400 rows.\n",
     ):
-        assert line in lines
+        assert words in printed
     assert f", has {frame.groupby(['g', 'sex']).size().min()} row" in printed
     assert "Groups by g \N{MULTIPLICATION SIGN} sex: 007 \N{MIDDLE DOT} f; " in printed
     assert "; ... (12 in all); " in printed
 
 
-def test_show_says_what_weighted_and_merged_files_hold(frame, counted, tmp_path, printed_by):
-    paths = []
-    for i, rows in enumerate(np.array_split(np.arange(400), 8)):
-        paths.append(counted(frame.iloc[rows], f"site {i}", *WEIGHTED))
-    printed_by("merge", *paths, "-o", tmp_path / "all.skfa")
-    printed = printed_by("show", tmp_path / "all.skfa")
-    assert printed.count("Source: 'site ") == 6
-    assert "\n... (8 in all)\n" in printed
-    assert ", weighted\n" in printed
-    assert "give back the weights of rows" in printed
-
-
-def test_show_of_bins_and_ranges(frame, counted, tmp_path, printed_by):
+def test_show_of_bins_ranges_and_weights(frame, counted, tmp_path, printed_by):
     zero = [*COLUMNS, "--disclosure", "bins", "--bins", "0"]
+    assert "give back the weights of rows" in printed_by("show", counted(frame, "w", *WEIGHTED))
     printed = printed_by("show", counted(frame, "open", *zero))
     assert "a bin that is without a limit, and gives back the score of 0 rows.\n" in printed
     path = tmp_path / "ranges.skfa"
@@ -144,8 +113,6 @@ def test_show_of_bins_and_ranges(frame, counted, tmp_path, printed_by):
     assert "a range that is 0.25 wide, and gives back the score of 1 row.\n" in printed
     assert "The ends of ranges may be scores of rows" in printed
     assert "learns the class of at least 1 of 13 rows." in printed
-    of_rows(frame[:0], BINS).save(path)
-    assert "- There are no rows.\n" in printed_by("show", path)
 
 
 def test_summaries(frame, counted, tmp_path, printed_by, error_of):
@@ -165,14 +132,6 @@ def test_summaries(frame, counted, tmp_path, printed_by, error_of):
     printed_by("merge", *paths, "-o", tmp_path / "all.skfa")
     merged = ScoreCounts.load(tmp_path / "all.skfa")
     assert (len(merged), merged.disclosure.level) == (8, "summary")
-    exact = counted(parts[1], "exact")
-    message = error_of(["merge", paths[0], exact, "-o", tmp_path / "x"])
-    assert f"{paths[0]} is a summary, and {exact} is exact; pass --disclosure" in message
-    printed_by("merge", paths[0], exact, "-o", tmp_path / "x", "--disclosure", "summary")
-    assert ScoreCounts.load(tmp_path / "x") == merged
-    again = counted(parts[1][:50], "again", *summary)
-    message = error_of(["merge", *paths, again, "-o", tmp_path / "y"])
-    assert f"{paths[1]} and {again} are summaries with rows of the" in message
 
 
 def test_summaries_with_three_positives_leave_at_most_two_ways():

@@ -79,36 +79,34 @@ def test_a_pipe_is_read_and_the_document_is_written_if_head_stops(tmp_path):
     assert json.loads(document.read_text())["n_positives"] == 1
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["audit", "p.csv", "--missing", "skip"]])
-def test_help_and_usage_errors_import_nothing_heavy(arguments):
+def loaded_by(*commands):
+    """Return the exit codes of commands in one process, and the modules that it has loaded."""
     code = f"""
 import sys
 from skfedauc.cli.main import main
-try:
-    main({arguments})
-except SystemExit:
-    pass
-print("loaded:", *sys.modules)
+def code_of(command):
+    try:
+        return main(command)
+    except SystemExit as ended:
+        return ended.code
+print("ended:", *[code_of(command) for command in {commands}], "loaded:", *sys.modules)
 """
     _, printed, _ = run("-c", code)
-    loaded = printed.partition("loaded: ")[2].split()
-    assert "skfedauc.cli.arguments" in loaded
+    codes, _, loaded = printed.rpartition("ended: ")[2].partition("loaded: ")
+    return codes.split(), loaded.split()
+
+
+def test_help_and_usage_errors_import_nothing_heavy():
+    codes, loaded = loaded_by(["--help"], ["audit", "p.csv", "--missing", "skip"])
+    assert codes == ["0", "2"]
     assert {"numpy", "pandas", "sklearn", "scipy"}.isdisjoint(loaded)
 
 
 def test_counts_are_made_merged_and_shown_without_scikit_learn(written, tmp_path):
     counts, merged = str(tmp_path / "p.skfa"), str(tmp_path / "all.skfa")
-    code = f"""
-import sys
-from skfedauc.cli.main import main
-assert main({["count", written, *COLUMNS, "-o", counts]}) == 0
-assert main({["merge", counts, "-o", merged]}) == 0
-assert main({["show", merged]}) == 0
-print("loaded:", *sys.modules)
-"""
-    _, printed, _ = run("-c", code)
-    loaded = printed.partition("loaded: ")[2].split()
-    assert "skfedauc.cli.counts" in loaded
+    count, merge = ["count", written, *COLUMNS, "-o", counts], ["merge", counts, "-o", merged]
+    codes, loaded = loaded_by(count, merge, ["show", merged])
+    assert codes == ["0", "0", "0"]
     assert {"sklearn", "scipy", "fairlearn", "matplotlib", "joblib"}.isdisjoint(loaded)
 
 

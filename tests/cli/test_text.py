@@ -1,10 +1,12 @@
-"""The printed report, and the example."""
+"""The printed report, undefined groups in the document, and the example."""
 
 import numpy as np
 import pandas as pd
-from cli_cases import COLUMNS, save
+import pytest
+from cli_cases import COLUMNS, aucs_of, save
 
 from skfedauc.cli.main import main
+from skfedauc.report.statistics import MATRIX_GROUPS
 
 
 def test_a_group_for_every_row(tmp_path, printed_by):
@@ -13,27 +15,24 @@ def test_a_group_for_every_row(tmp_path, printed_by):
     assert hint in printed_by("audit", path, *COLUMNS)
 
 
-def test_undefined_groups_are_counted_and_left_out(tmp_path, printed_by):
+def test_undefined_groups_are_counted_and_left_out(tmp_path, printed_by, audit):
     path = save(tmp_path / "p.csv", "y,s,g\n0,0.1,a\n1,0.4,a\n1,0.3,b\n")
     printed = printed_by("audit", path, *COLUMNS)
     assert "positives or negatives: a (1 and 1) and b (1 and 0)." in " ".join(printed.split())
+    (grouping,) = audit(path)["groupings"]
+    assert aucs_of(grouping) == {"a": 1.0, "b": None}
+    assert (grouping["n_groups"], grouping["n_undefined"]) == (2, 1)
+    assert grouping["statistics"]["difference"] is None
 
 
-def test_small_groups_are_named_and_left_out(tmp_path, printed_by):
-    """A tiny group has the largest AUC, and two large groups determine the p value."""
-    rng = np.random.default_rng(0)
-    y = rng.integers(0, 2, 2000)
-    shift = np.repeat([0.0, 1.5], 1000)
-    rows = pd.DataFrame({"y": y, "s": rng.normal(size=2000) + shift * y, "g": "low"})
-    rows.loc[1000:, "g"] = "high"
-    tiny = pd.DataFrame({"y": [0, 1] * 2, "s": [0, 9.0] * 2, "g": "tiny"})
-    pd.concat([rows, tiny]).to_csv(tmp_path / "p.csv", index=False)
-    for options in ([], ["--min-per-class", "1"]):
-        printed = " ".join(printed_by("audit", tmp_path / "p.csv", *COLUMNS, *options).split())
-        assert "AUC differs: low 0." in printed
-        assert "(1,000 rows), high 0." in printed
-        left_out = "Left out, with fewer than 10 positives or negatives: tiny (2 and 2)."
-        assert (left_out in printed) == (not options)
+@pytest.mark.parametrize("n_groups", [MATRIX_GROUPS, MATRIX_GROUPS + 1])
+def test_the_cross_matrix_is_omitted_above_many_groups(tmp_path, audit, n_groups):
+    groups = np.arange(n_groups).repeat(2)
+    frame = pd.DataFrame({"y": [0, 1] * n_groups, "s": groups % 7, "g": groups})
+    frame.to_csv(tmp_path / "p.csv", index=False)
+    (grouping,) = audit(tmp_path / "p.csv")["groupings"]
+    is_omitted = n_groups > MATRIX_GROUPS
+    assert ("cross_difference" not in grouping["statistics"]) == is_omitted
 
 
 def test_names_cannot_control_the_terminal(tmp_path, capsys):

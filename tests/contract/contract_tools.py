@@ -39,6 +39,8 @@ FEATURES = ["dose", "level", "noise"]
 PENALTY = "logisticregression__C"
 PENALTIES = [0.003, 0.1, 10.0]
 CV = StratifiedKFold(3, shuffle=True, random_state=0)
+# The options of all tools
+SETTINGS = {"cv": CV, "error_score": "raise"}
 
 
 def assert_same(actual, expected):
@@ -147,39 +149,19 @@ def by_candidate(search, name="score"):
     return np.transpose(folds)[order]
 
 
-def grid_search(way, scoring, **options):
-    search = GridSearchCV(way.model, {PENALTY: PENALTIES}, scoring=scoring, **searching(options))
+def grid_search(way, scoring, *, make=GridSearchCV, **options):
+    search = make(way.model, {PENALTY: PENALTIES}, **{**SETTINGS, "scoring": scoring, **options})
     return search.fit(way.X, way.y, **way.params)
 
 
 def randomized_search(way, scoring, **options):
-    search = RandomizedSearchCV(
-        way.model,
-        {PENALTY: PENALTIES},
-        n_iter=len(PENALTIES),
-        random_state=0,
-        scoring=scoring,
-        **searching(options),
-    )
-    return search.fit(way.X, way.y, **way.params)
-
-
-def searching(options):
-    return {"cv": CV, "error_score": "raise", **options}
+    options |= {"n_iter": len(PENALTIES), "random_state": 0}
+    return grid_search(way, scoring, make=RandomizedSearchCV, **options)
 
 
 def halving_search(way, scorer):
-    search = HalvingGridSearchCV(
-        way.model,
-        {PENALTY: PENALTIES},
-        min_resources=120,
-        factor=2,
-        random_state=0,
-        scoring=scorer,
-        cv=CV,
-        error_score="raise",
-    ).fit(way.X, way.y, **way.params)
-    results = search.cv_results_
+    options = {"min_resources": 120, "factor": 2, "random_state": 0}
+    results = grid_search(way, scorer, make=HalvingGridSearchCV, **options).cv_results_
     return np.array([results[f"split{i}_test_score"] for i in range(3)]).T
 
 
@@ -207,10 +189,14 @@ def halving_loop(way, statistic):
 # Functions of model_selection --------------------------------------------------------
 
 
+def in_function(function, way, scorer, **options):
+    """Return the result of a function of scikit-learn that fits and scores the model of a way."""
+    options = {**SETTINGS, "scoring": scorer, "params": way.params, **options}
+    return function(way.model, way.X, way.y, **options)
+
+
 def cross_validation(way, scoring, **options):
-    return cross_validate(
-        way.model, way.X, way.y, scoring=scoring, params=way.params, **searching(options)
-    )
+    return in_function(cross_validate, way, scoring, **options)
 
 
 def train_and_test_scores(way, scorer):
@@ -225,25 +211,14 @@ def train_and_test_loop(way, statistic):
 
 
 def cross_val_scores(way, scorer):
-    return cross_val_score(
-        way.model, way.X, way.y, scoring=scorer, params=way.params, cv=CV, error_score="raise"
-    )
+    return in_function(cross_val_score, way, scorer)
 
 
 SIZES = [80, 160]
 
 
 def learning(way, scorer):
-    _, train, test = learning_curve(
-        way.model,
-        way.X,
-        way.y,
-        scoring=scorer,
-        params=way.params,
-        train_sizes=SIZES,
-        cv=CV,
-        error_score="raise",
-    )
+    _, train, test = in_function(learning_curve, way, scorer, train_sizes=SIZES)
     return np.array([train, test])
 
 
@@ -255,18 +230,8 @@ def learning_loop(way, statistic):
 
 
 def validation(way, scorer):
-    _, test = validation_curve(
-        way.model,
-        way.X,
-        way.y,
-        param_name=PENALTY,
-        param_range=PENALTIES,
-        scoring=scorer,
-        params=way.params,
-        cv=CV,
-        error_score="raise",
-    )
-    return test
+    candidates = {"param_name": PENALTY, "param_range": PENALTIES}
+    return in_function(validation_curve, way, scorer, **candidates)[1]
 
 
 def permutations(way, scorer):

@@ -11,7 +11,6 @@ import sklearn.tests.test_metaestimators_metadata_routing as theirs
 from contract_oracle import Expected
 from fairlearn.metrics import demographic_parity_difference
 from fairlearn.postprocessing import ThresholdOptimizer
-from fairlearn.preprocessing import CorrelationRemover
 from fairlearn.reductions import DemographicParity, ExponentiatedGradient, GridSearch
 from numpy.testing import assert_allclose
 from sklearn.base import clone
@@ -19,15 +18,13 @@ from sklearn.compose import make_column_transformer
 from sklearn.exceptions import UnsetMetadataPassedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, roc_auc_score
-from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_validate
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import has_fit_parameter
 
 from skfedauc import (
     MitigatedClassifier,
-    SelectWithinGap,
-    WithinGroupStratifiedKFold,
     group_auc_scoring,
     make_group_auc_scorer,
 )
@@ -166,65 +163,6 @@ def test_search_over_constraints_of_threshold_optimizer(people, routing_on):
             rates = [decided[sex_test == label].mean() for label in ("f", "m")]
             assert scores_of(search, "parity")[i, fold] == pytest.approx(-abs(np.diff(rates)[0]))
     assert set(search.predict(X)) == {0, 1}
-
-
-def test_mitigators_are_candidates_of_one_search(people):
-    X, y = people
-    by_grid = {
-        "mitigator": GridSearch(LogisticRegression(), DemographicParity()),
-        "mitigator__grid_size": 2,
-        "mitigator__grid_limit": 1,
-        "mitigator__estimator__C": 0.1,
-    }
-    mitigators = [{"mitigator": reduction(), "mitigator__eps": 0.01}, by_grid]
-    others = [
-        {**by_grid, "mitigator__grid_size": 3},
-        {**by_grid, "mitigator__grid_limit": 2},
-        {**by_grid, "mitigator__estimator__C": 1.0},
-    ]
-
-    def grid_of(candidates):
-        return [{f"{STEP}{k}": [value] for k, value in one.items()} for one in candidates]
-
-    search = GridSearchCV(
-        piped(reduction()),
-        grid_of(mitigators + others),
-        scoring=group_auc_scoring(["pooled", "neg_difference"], groups="sex"),
-        refit=SelectWithinGap("pooled", gap="difference", at_most=1.0),
-        cv=WithinGroupStratifiedKFold(2, groups="sex"),
-        error_score="raise",
-    ).fit(X, y)
-    scores = scores_of(search, "pooled")
-    assert scores.shape == (5, 2)
-    assert np.isfinite(scores).all()
-    _, first_grid, *changed = scores.mean(axis=1)
-    assert first_grid not in changed  # each parameter has an effect
-    few = clone(search).set_params(param_grid=grid_of(mitigators))
-    nested = cross_validate(few, X, y, scoring="roc_auc", cv=2, error_score="raise")
-    assert np.isfinite(nested["test_score"]).all()
-
-
-def test_correlation_remover_in_a_pipeline(people):
-    """Fairlearn's transformer needs no mitigated classifier: the recipe of the guide."""
-    X, y = people
-    encoded = make_column_transformer(
-        (OneHotEncoder(drop="if_binary"), ["sex"]), (StandardScaler(), FEATURES)
-    )
-    remover = CorrelationRemover(sensitive_feature_ids=[0])
-    search = GridSearchCV(
-        make_pipeline(encoded, remover, LogisticRegression()),
-        {"correlationremover__alpha": [0.5, 1.0]},
-        scoring=make_group_auc_scorer("pooled", groups="sex"),
-        cv=FOLDS,
-        error_score="raise",
-    ).fit(X, y)
-    for i, alpha in enumerate([0.5, 1.0]):
-        for fold, ((Z, labels, sex), (Z_test, y_test, sex_test)) in enumerate(folds_by_hand(X, y)):
-            table, table_test = np.c_[sex == "m", Z], np.c_[sex_test == "m", Z_test]
-            plain = CorrelationRemover(sensitive_feature_ids=[0], alpha=alpha).fit(table)
-            model = LogisticRegression().fit(plain.transform(table), labels)
-            expected = roc_auc_score(y_test, model.decision_function(plain.transform(table_test)))
-            assert scores_of(search, "score")[i, fold] == pytest.approx(expected, abs=1e-9)
 
 
 # Weights that scikit-learn routes ----------------------------------------------------

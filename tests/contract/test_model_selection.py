@@ -90,13 +90,6 @@ def splits_of(X, y, site, n_splits=3):
     return list(WithinGroupStratifiedKFold(n_splits).split(X, y, site))
 
 
-def test_no_request_where_columns_are_named():
-    for groups in ("site", ["site", "ward"]):
-        routing = WithinGroupStratifiedKFold(groups=groups).get_metadata_routing()
-        assert not routing.consumes("split", ["groups"])
-        assert routing.split.requests in ({}, {"groups": False})
-
-
 @pytest.mark.parametrize("value", [True, False, None, "hospital"])
 def test_set_split_request(routing, value):
     cv = WithinGroupStratifiedKFold()
@@ -186,39 +179,6 @@ def test_groups_of_others_do_not_reach_a_splitter_that_names_columns(routing, fl
     way.X = X
     splits = splits_of(X, way.y, ward)
     assert_same(by_candidate(search), penalised(way, "macro", splits))
-
-
-def test_groups_passed_beside_columns_while_routing_is_off(data, given, watched):
-    """Scikit-learn passes the groups to any splitter; the splitter warns and uses its column."""
-    X, y, site = data
-    X = X.assign(site=pd.Categorical(site).codes)
-    folds = WithinGroupStratifiedKFold(3, groups="site")
-    search = GridSearchCV(LogisticRegression(), GRID, cv=folds)
-    with pytest.warns(UserWarning, match="groups passed to split are ignored"):
-        search.fit(X, y, groups=np.arange(y.size))
-    plain = GridSearchCV(LogisticRegression(), GRID, cv=splits_of(X, y, site)).fit(X, y)
-    assert_same(search.cv_results_["mean_test_score"], plain.cv_results_["mean_test_score"])
-
-
-def test_forgotten_groups_are_an_error_that_says_how_to_pass_them(data, any_routing):
-    X, y, _ = data
-    remedy = r"got no groups\. Name the column.*groups='site'.*groups=labels"
-    cv = WithinGroupStratifiedKFold(3)
-    with pytest.raises(ValueError, match=remedy):
-        GridSearchCV(LogisticRegression(), GRID, cv=cv).fit(X, y)
-    with pytest.raises(ValueError, match=remedy):
-        cross_validate(LogisticRegression(), X, y, cv=cv)
-
-
-def test_alias(routing, data):
-    X, y, site = data
-    model, cv = (
-        LogisticRegression(),
-        WithinGroupStratifiedKFold(3).set_split_request(groups="hospital"),
-    )
-    result = cross_validate(model, X, y, cv=cv, scoring="roc_auc", params={"hospital": site})
-    expected = fold_scores(Way(X, y, site, model, None), "pooled", splits_of(X, y, site))
-    assert_same(result["test_score"], expected)
 
 
 def path(**options):
@@ -395,27 +355,6 @@ def test_rule_picks_the_best_within_the_limit(hospitals, truth, limit, kind):
         assert_same(means, truth[name][order])
 
 
-def test_nested_cross_validation_with_routed_groups(routing, hospitals, limit):
-    X, y = hospitals
-    site = X["hospital"].to_numpy()
-    search = hospital_search(
-        SelectWithinGap("pooled", at_most=limit),
-        scoring=group_auc_scoring(NAMES, groups=None),
-        cv=WithinGroupStratifiedKFold(N_SPLITS),
-    )
-    scores = cross_val_score(
-        search,
-        X,
-        y,
-        cv=WithinGroupStratifiedKFold(3),
-        scoring=make_group_auc_scorer("macro", groups=None),
-        params={"groups": site},
-        error_score="raise",
-    )
-    way = Way(X, y, site, selecting_model().set_params(**{CHOICE: CANDIDATES[CHOICE][1]}), None)
-    assert_same(scores, fold_scores(way, "macro", splits_of(X, y, site)))
-
-
 def test_failed_candidates_are_left_out(hospitals, limit):
     X, y = hospitals
     candidates = [[("keep", StandardScaler(), ["absent"])], *CANDIDATES[CHOICE]]
@@ -446,21 +385,6 @@ def test_absent_scores_are_an_error_that_names_what_is_there(hospitals, scoring,
     search = hospital_search(SelectWithinGap("pooled", at_most=0.1), scoring=scoring)
     with pytest.raises(ValueError, match=message):
         search.fit(X, y)
-
-
-def test_halving_ignores_the_rule(hospitals, limit):
-    """A halving search uses its single score and ignores the gap."""
-    X, y = hospitals
-    search = HalvingGridSearchCV(
-        selecting_model(),
-        CANDIDATES,
-        scoring=make_group_auc_scorer("pooled", groups="hospital"),
-        refit=SelectWithinGap("pooled", at_most=limit),
-        cv=WithinGroupStratifiedKFold(3, groups="hospital"),
-        min_resources=600,
-        random_state=0,
-    ).fit(X, y)
-    assert features_of(search) == ["dose", "marker"]
 
 
 def test_tau_in_a_search_is_averaged_as_a_square():

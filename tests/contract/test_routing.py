@@ -14,10 +14,8 @@ from contract_tools import (
     by_candidate,
     make_way,
     penalised,
-    plain_model,
 )
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
@@ -98,14 +96,6 @@ def test_routed_groups_of_every_kind(way, kind):
     assert_same(result["test_macro"], fold_scores(way, "macro", CV))
 
 
-def test_routed_groups_of_two_columns(way):
-    ward = np.where(np.arange(way.y.size) % 2, "day", "night")
-    both = pd.DataFrame({"site": way.site, "ward": ward})
-    result = validated(way, group_auc_scoring(["macro"], groups=None), params={"groups": both})
-    way.site = np.char.add(way.site, ward)
-    assert_same(result["test_macro"], fold_scores(way, "macro", CV))
-
-
 # Splitters that consume the same groups ----------------------------------------------
 
 
@@ -182,22 +172,6 @@ def test_sample_weight_adds_to_the_request_of_groups(weighted, weight):
         for name, unweighted in zip(WEIGHTED, plain, strict=True):
             assert result[f"test_{name}"][i] == pytest.approx(expected[name], abs=1e-12)
             assert result[f"test_{name}"][i] != pytest.approx(unweighted[i], abs=1e-6)
-
-
-def test_sample_weight_given_directly(data):
-    X, y, site = data
-    weight = np.random.default_rng(1).uniform(0.1, 3, y.size)
-    model = plain_model().fit(X, y)
-    scorer = make_group_auc_scorer("pooled", groups=pd.Series(site, X.index))
-    expected = roc_auc_score(y, model.decision_function(X), sample_weight=weight)
-    assert scorer(model, X, y, sample_weight=weight) == pytest.approx(expected, abs=1e-12)
-
-
-def test_groups_given_directly(way):
-    scorer = make_group_auc_scorer("macro", groups=None)
-    model = way.model.fit(way.X, way.y)
-    expected = Expected(way.y, model.decision_function(way.X), way.site)["macro"]
-    assert scorer(model, way.X, way.y, groups=way.site) == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize(

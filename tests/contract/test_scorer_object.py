@@ -18,15 +18,12 @@ from contract_tools import (
     PENALTIES,
     PENALTY,
     assert_same,
-    by_candidate,
     by_fold,
     by_loop,
     cross_validation,
-    grid_search,
     make_way,
     plain_model,
 )
-from numpy.testing import assert_array_equal
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
@@ -66,24 +63,6 @@ def test_copy_scores_alike(way, copied):
     names = [*NAMES, "auc_va"]
     for name, expected in zip(names, by_loop(by_fold, tuple(names)), strict=True):
         assert_same(result[f"test_{name}"], expected)
-
-
-@pytest.mark.parametrize(
-    ("way", "is_dict"), [*((way, True) for way in FEW_WAYS), ("routed", False)], indirect=["way"]
-)
-def test_clone_of_a_search(way, is_dict):
-    if is_dict:
-        scoring = group_auc_scoring(["macro", "worst"], groups=way.groups)
-    else:
-        scoring = make_group_auc_scorer("macro", groups=way.groups)
-    fitted = grid_search(way, scoring, refit="macro" if is_dict else True)
-    again = clone(fitted)
-    assert not hasattr(again, "cv_results_")
-    again.fit(way.X, way.y, **way.params)
-    name = "macro" if is_dict else "score"
-    assert_array_equal(by_candidate(again, name), by_candidate(fitted, name))
-    stored = pickled(fitted)
-    assert stored.score(way.X, way.y, **way.params) == fitted.score(way.X, way.y, **way.params)
 
 
 # Representation ----------------------------------------------------------------------
@@ -185,6 +164,7 @@ def test_members_of_a_dict_share_one_prediction_and_one_counts(
     cross_validation(way, {**ours, **beside})
     assert [response_method] * 3 == CALLS
     assert len(parts) == 3
+    assert len(scorers._RESULTS) == 0  # nothing is kept
 
 
 @sharing_ways
@@ -221,13 +201,6 @@ def test_different_members_do_not_share(parts):
         for pos_label in (0, 1):
             expected = fold_scores(way, "macro", CV, positive=pos_label)
             assert_same(result[f"test_{column}_{pos_label}"], expected)
-
-
-def test_nothing_is_kept_after_a_search(parts):
-    way = counting_way("pandas column")
-    cross_validation(way, group_auc_scoring(ALL, groups="site"))
-    assert len(parts) == 3
-    assert len(scorers._RESULTS) == 0
 
 
 # Names -------------------------------------------------------------------------------

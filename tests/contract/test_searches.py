@@ -2,7 +2,6 @@
 
 import functools
 
-import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -135,15 +134,6 @@ def test_dict_in_two_processes(way):
     expected = by_loop(by_fold, tuple(EXPECTED.values()))
     for name, scores in zip(EXPECTED, expected, strict=True):
         assert_same(result[f"test_{name}"], scores)
-
-
-@pytest.mark.parametrize("way", ["aligned series"], indirect=True)
-def test_dict_in_two_threads(way):
-    with joblib.parallel_config(backend="threading", n_jobs=2):
-        search = grid_search(way, scoring_of(way), refit="macro")
-    expected = by_loop(penalised, tuple(EXPECTED.values()))
-    for i, name in enumerate(EXPECTED):
-        assert_same(by_candidate(search, name), expected[:, i])
 
 
 def test_groups_of_two_columns():

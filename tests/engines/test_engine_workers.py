@@ -141,27 +141,3 @@ def test_a_batch_that_kills_each_worker(backend):
         RuntimeError, match=r"^a worker was killed.* while batches 4 to 7 were coun"
     ):
         ScoreCounts.from_batches(deadly, **BY_SITE)
-
-
-@pytest.mark.parametrize("deadly", [True, False])
-def test_spark_counts_again_what_a_killed_worker_had(spark, expected, tmp_path, deadly):
-    """Spark repeats the task of a killed worker, and fails if each attempt is killed."""
-    marker = str(tmp_path / "killed")
-    rows = pd.concat(map(pd_rows, range(N_FILES)))[["ill", "risk", "site"]]
-    frame = spark.createDataFrame(pa.Table.from_pandas(rows, preserve_index=False)).repartition(4)
-
-    def count(batches):
-        if deadly or not os.path.exists(marker):
-            open(marker, "w").close()
-            os.kill(os.getpid(), signal.SIGKILL)
-        counts = ScoreCounts.from_batches(batches, **BY_SITE)
-        yield pa.RecordBatch.from_pydict({"counts": [counts.to_bytes()]})
-
-    counted = frame.mapInArrow(count, "counts binary")
-    if deadly:
-        with pytest.raises(Exception, match="Python worker exited unexpectedly"):
-            counted.collect()
-        return
-    parts = [ScoreCounts.from_bytes(bytes(row.counts)) for row in counted.collect()]
-    assert len(parts) == 4
-    assert ScoreCounts.merge(parts) == expected

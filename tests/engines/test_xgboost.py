@@ -86,40 +86,6 @@ def test_early_stopping_takes_the_best_round(statistic, n_jobs):
     assert model.best_iteration == int(np.argmax(expected)) < len(expected) < 80
 
 
-def test_weights_of_the_evaluation_set_are_used_by_classifiers():
-    model = classifier(XGBoostMetric("macro", groups=[VALID[1:]]))
-    model.fit(*TRAIN[:2], eval_set=[VALID[:2]], sample_weight_eval_set=[WEIGHTS], verbose=False)
-    expected = oracle("macro", VALID[1], model.predict_proba(VALID[0])[:, 1], VALID[2], WEIGHTS)
-    assert model.evals_result()["validation_0"]["auc_macro"][-1] == pytest.approx(
-        expected, abs=5e-7
-    )
-
-
-def test_margins_have_the_statistic_of_probabilities():
-    metric = XGBoostMetric("macro", groups=[VALID[1:]])
-
-    def logistic(margins, train):
-        p = 1 / (1 + np.exp(-margins))
-        return p - train.get_label(), p * (1 - p)
-
-    history = {}
-    train, valid = (xgboost.DMatrix(*some[:2]) for some in (TRAIN, VALID))
-    booster = xgboost.train(
-        {**PARAMS, "base_score": 0.5},
-        train,
-        5,
-        obj=logistic,
-        evals=[(valid, "valid")],
-        custom_metric=metric,
-        evals_result=history,
-        verbose_eval=False,
-    )
-    margins = booster.predict(valid, output_margin=True)
-    assert len(np.unique(margins)) == len(np.unique(booster.predict(valid)))
-    expected = oracle("macro", VALID[1], margins, VALID[2])
-    assert history["valid"]["auc_macro"][-1] == pytest.approx(expected, abs=5e-7)
-
-
 def test_classifiers_with_the_metric_can_be_cloned_and_pickled():
     model = clone(classifier(XGBoostMetric("worst", groups=[VALID[1:]]), early_stopping_rounds=8))
     model = pickle.loads(pickle.dumps(model))
@@ -128,12 +94,6 @@ def test_classifiers_with_the_metric_can_be_cloned_and_pickled():
     assert again.evals_result() == model.evals_result()
     assert again.best_iteration == model.best_iteration
     assert repr(again.eval_metric) == "XGBoostMetric('worst', groups=<1 evaluation set>)"
-
-
-def test_a_set_that_is_not_listed_is_refused():
-    model = classifier(XGBoostMetric("worst", groups=[VALID[1:]]))
-    with pytest.raises(ValueError, match=r"groups has no tuple .* evaluation set of 400 rows"):
-        model.fit(*TRAIN[:2], eval_set=[TRAIN[:2], VALID[:2]], verbose=False)
 
 
 def test_a_function_of_the_matrix_finds_the_groups_of_folds():
@@ -247,18 +207,6 @@ def test_early_stopping_is_the_same_on_both_workers(on_workers, split):
     best = [result[split]["best_iteration"] for result in on_workers]
     values = on_workers[0][split]["stopped"]
     assert best == [int(np.argmax(values))] * 2
-
-
-def test_the_auc_of_xgboost_is_an_average_over_workers(on_workers):
-    scores, workers = scores_of("unequal", on_workers), SPLITS["unequal"][1]
-    own = on_workers[0]["unequal"]["history"]["auc"][-1]
-    # Each worker counts for its number of pairs, as in the statistic "within".
-    assert own == pytest.approx(oracle("within", VALID[1], scores, workers), abs=1e-5)
-    true = on_workers[0]["unequal"]["history"]["auc_pooled"][-1]
-    assert true == pytest.approx(oracle("pooled", VALID[1], scores, VALID[2]), abs=5.1e-7)
-    assert abs(own - true) > 1e-3
-    # With one class on each worker, this statistic has no value.
-    assert np.isnan(on_workers[0]["one class each"]["history"]["auc"][-1])
 
 
 def test_an_error_on_one_worker_ends_the_training_of_both(on_workers):
