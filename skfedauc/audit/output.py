@@ -207,9 +207,9 @@ class Output:
         return _text_or_file(lambda: rendered(self.document, is_page=True), path)
 
 
-def as_json(document: dict[str, Any]) -> str:
-    """Return nested plain values as JSON, without NaN or infinite numbers."""
-    return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
+def as_json(document: dict[str, Any], *, is_printed: bool = False) -> str:
+    """Return nested plain values as JSON, without NaN or infinite numbers; ASCII if printed."""
+    return json.dumps(document, indent=2, ensure_ascii=is_printed, allow_nan=False)
 
 
 def _text_or_file(make: Callable[[], str], path: str | os.PathLike[str] | None) -> str | None:

@@ -216,7 +216,7 @@ def outputs(
 ) -> Iterator[list[str]]:
     """Yield the lines of an audit or a comparison, and then write its files."""
     if options.json_is_printed:
-        yield as_json(document()).splitlines()
+        yield as_json(document(), is_printed=True).splitlines()
     else:
         yield [*headlines, "", *repr(result).splitlines()]
     page = "comparison" if options.command == "compare" else "fairness audit"

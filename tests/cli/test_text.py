@@ -1,5 +1,7 @@
 """The printed report, undefined groups in the document, and the example."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -48,6 +50,8 @@ def test_names_cannot_control_the_terminal(tmp_path, capsys):
     assert r"By g\x1b[31m\u202e" in printed
     # Labels that a spreadsheet would compute are quoted, numbers are not.
     assert all(label in printed for label in ("'=1+1' (", "'@x' (", " -1 (", " a ("))
+    assert main([*arguments, name, "--json", "-"]) == 0
+    assert json.loads(capsys.readouterr().out)["groupings"][0]["by"] == [name]
     assert main([*arguments, "h\x1b"]) == 2
     assert r"the column 'h\x1b', not found in " in capsys.readouterr().err
 
