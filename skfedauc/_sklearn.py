@@ -329,8 +329,9 @@ def positive_class(estimator: Any, pos_label: Any) -> tuple[Any, bool]:
     classes = _classes_of(estimator) if is_classifier(estimator) else None
     if classes is None:
         return pos_label, False
-    known = list(classes.tolist())
-    if len(known) != 2:
+    # The classes of several outputs are a list of arrays.
+    known = classes.tolist() if isinstance(classes, np.ndarray) else list(classes)
+    if len(known) != 2 or any(map(np.ndim, known)):
         raise ValueError(
             f"group AUC needs a binary classifier; {type(estimator).__name__} was fitted on rows "
             f"of {listed(known, most=3)}. If the rows of a fold lack a class, stratify the folds "

@@ -90,6 +90,11 @@ class _GroupMetric:
 
     def _counts(self, y: Any, scores: Any, weights: Any, dataset: Any) -> ScoreCounts:
         """Count the rows in an evaluation set; `dataset` is None if the library passes arrays."""
+        if np.ndim(scores) > 1:
+            raise ValueError(
+                "the metric needs one score per row, as binary objectives give; got predictions "
+                f"of shape {np.shape(scores)}."
+            )
         positive = _positives(y, "the labels of the evaluation set")
         groups = None
         if self._function is not None:

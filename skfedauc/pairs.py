@@ -74,7 +74,8 @@ class GroupPairs:
         if clusters is not None and view_of(self.counts).labels is not None:
             clusters = clusters.select_groups(kept)
         counts = select_groups(self.counts, kept, at_least=at_least)
-        return dataclasses.replace(self, counts=counts, clusters=clusters)
+        # Reports over folds are refused before.
+        return dataclasses.replace(self, counts=counts, clusters=clusters, folds=None)
 
     @functools.cached_property
     def positions(self) -> tuple[NDArray[np.intp], ...]:
@@ -397,7 +398,13 @@ def _exact(values: NDArray[Any]) -> NDArray[Any]:
 
 def _exact_sum(values: NDArray[Any]) -> Any:
     """Sum of values: a Python integer for integers, a float for floats."""
-    return float(values.sum()) if values.dtype.kind == "f" else sum(values.tolist())
+    if values.dtype.kind == "f":
+        return float(values.sum())
+    if values.dtype.kind == "O":
+        return sum(values.tolist())
+    halves = values >> np.uint64(32), values & np.uint64(0xFFFFFFFF)
+    high, low = (int(half.sum(dtype=np.uint64)) for half in halves)
+    return (high << 32) + low
 
 
 # Ranks among the rows in all groups ---------------------------------------------------------

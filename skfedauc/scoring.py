@@ -321,7 +321,9 @@ def check_response_method(response_method: Any) -> None:
         return
     is_several = isinstance(response_method, tuple | list) and len(response_method) > 0
     for name in response_method if is_several else (response_method,):
-        _input.check_option("response_method", name, methods)
+        _input.check_option(
+            "response_method", name, methods, " A tuple of these is tried in order."
+        )
 
 
 def _check_groups(groups: Any) -> None:

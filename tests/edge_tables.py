@@ -144,10 +144,12 @@ class Refused(NamedTuple):
 
 REFUSED_SCORES = {
     "missing": Refused(
-        [0.5, None, 0.5, None, None, 0.25], "got 3 (NULL, 0 NaN|NaN) and 0 infinite.* of 6"
+        [0.5, None, 0.5, None, None, 0.25], "got 3 NaN or NULL and 0 infinite.* of 6"
     ),
-    "NaN": Refused([0.5, NAN, 0.5, NAN, 0.5, 0.25], "got 2 NaN and 0 infinite.* of 6"),
-    "infinite": Refused([0.5, INF, 0.5, INF, -INF, 0.25], "got 0 NaN and 3 infinite.* of 6"),
+    "NaN": Refused([0.5, NAN, 0.5, NAN, 0.5, 0.25], "got 2 NaN or NULL and 0 infinite.* of 6"),
+    "infinite": Refused(
+        [0.5, INF, 0.5, INF, -INF, 0.25], "got 0 NaN or NULL and 3 infinite.* of 6"
+    ),
     "outside": Refused([0.5, -0.25, 0.5, 7.0, 0.5, 0.25], "got scores from -0.25 to 7.0"),
 }
 
@@ -235,7 +237,7 @@ EDGES: dict[str, Edge] = {
     "scores of decimals": Edge(rows(risk=decimals(".1", ".5", ".25", ".5", ".5", ".1")), BY_SITE),
     "scores of decimals missing": refused(
         ValueError,
-        "(1 NULL, 0|1) NaN and 0 .*of 6",
+        "1 NaN or NULL and 0 .*of 6",
         risk=decimals(".1", ".5", None, ".5", ".5", ".1"),
     ),
     "scores of decimals that tie": refused(
@@ -336,7 +338,7 @@ EDGES: dict[str, Edge] = {
     ),
     "weights infinite": refused(
         ValueError,
-        "got (1 NaN and 2 inf.* of 6|4 of 6 that are)",
+        "got (1 NaN or NULL and 2 inf.* of 6|4 of 6 that are)",
         weight=[1.0, INF, NAN, 0.0, -INF, -1.0],
     ),
     "weights negative": refused(

@@ -111,7 +111,7 @@ def test_rows_that_are_not_those_of_the_groups_are_refused(make):
     metric = make("macro", groups=[VALID[1:]])
     with pytest.raises(ValueError, match="with the rows in their order"):
         metric(VALID[1][::-1], VALID[0][::-1, 0])
-    with pytest.raises(ValueError, match=r"one-dimensional.*\(300, 4\)"):
+    with pytest.raises(ValueError, match=r"one score per row.*\(300, 4\)"):
         metric(VALID[1], VALID[0])
     with pytest.raises(TypeError, match="passes only arrays"):
         make("macro", groups=len)(VALID[1], VALID[0][:, 0])

@@ -351,7 +351,11 @@ def test_every_state_is_made_again_from_its_counts(name):
         ({"n_positives": [1.5, 1]}, ValueError, r"n_positives must hold whole numbers.*1\.5"),
         ({"n_positives": [np.nan, 1]}, ValueError, "n_positives must be finite; got 1 NaN"),
         ({"n_positives": [1, 2, 3]}, ValueError, "n_positives has 3 rows and score has 2"),
-        ({"score": [0.1, np.inf]}, ValueError, "score must be finite; got 0 NaN and 1 infinite"),
+        (
+            {"score": [0.1, np.inf]},
+            ValueError,
+            "score must be finite; got 0 NaN or NULL and 1 infinite",
+        ),
         ({"group": ["a"]}, ValueError, "group has 1 rows and score has 2"),
         ({"group": ["a", None]}, ValueError, "group has 1 missing labels of 2"),
         ({"score": None}, TypeError, "needs the column score"),

@@ -190,11 +190,12 @@ def column_of(values: Any, name: str) -> NDArray[Any]:
     # The conversion of pyarrow's dictionaries to numpy replaces missing values.
     if hasattr(values, "dictionary_encode") and hasattr(values.type, "index_type"):
         values = values.cast(values.type.value_type)
+    or_columns = ", or a DataFrame of columns" if name == "groups" else ""
     is_unordered = isinstance(values, Mapping | set | frozenset)
     if isinstance(values, str | bytes) or is_unordered or not hasattr(values, "__len__"):
         raise TypeError(
-            f"{name} must be a one-dimensional array or a column, with one value per row; got "
-            f"{described(values)}."
+            f"{name} must be a one-dimensional array or a column, with one value per row"
+            f"{or_columns}; got {described(values)}."
         )
     if isinstance(values, np.ndarray):
         array = values
@@ -304,11 +305,15 @@ def refuse_ties(numbers: Sequence[Any], scores: NDArray[np.float64], name: str) 
     """Refuse different numbers, such as decimals, that are equal as float64."""
     if set(map(type, numbers)) <= _FLOATS:
         return
-    n_exact = len(set(numbers))
-    n_tied = n_exact - np.unique(scores).size
+    # Long doubles do not compare equal to fractions and decimals.
+    exact = {
+        Fraction(*number.as_integer_ratio()) if isinstance(number, np.longdouble) else number
+        for number in numbers
+    }
+    n_tied = len(exact) - np.unique(scores).size
     if n_tied > 0:
         raise ValueError(
-            f"{name} has {n_exact} different numbers, of which {n_tied} are equal to another "
+            f"{name} has {len(exact)} different numbers, of which {n_tied} are equal to another "
             f"one as float64 and would tie; round them in the same way at all sites. {_RANKS}"
         )
 
@@ -357,7 +362,7 @@ def _refuse_infinite(
         n_nan = number_of_rows(np.isnan(scores), n_rows)
         n_infinite = number_of_rows(np.isinf(scores), n_rows)
         raise ValueError(
-            f"{name} must be finite; got {n_nan} NaN and {n_infinite} infinite values of "
+            f"{name} must be finite; got {n_nan} NaN or NULL and {n_infinite} infinite values of "
             f"{total_of_rows(scores.size, n_rows)}. Drop or impute these rows first."
         )
 

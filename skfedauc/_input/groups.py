@@ -515,8 +515,10 @@ def unite_labels(tables: list[Labels]) -> tuple[list[NDArray[np.intp]], Labels]:
     if all(table is first or np.array_equal(table, first) for table in tables[1:]):
         return [np.arange(first.size)] * len(tables), first
     filled = [table for table in tables if table.size]
-    if {"i", "u"} <= {table.dtype.kind for table in filled}:  # numpy would convert them to floats.
-        filled = [table.astype(object) for table in filled]
+    of_tables = {table.dtype.kind for table in filled}
+    if {"i", "u"} <= of_tables:  # numpy would convert them to floats.
+        is_small = of_tables == {"i", "u"} and min(int(table[0]) for table in filled) >= 0
+        filled = [table.astype(np.uint64 if is_small else object) for table in filled]
     codes, labels = encode_column(np.concatenate(filled), "groups")
     return np.split(codes, np.cumsum([table.size for table in tables])[:-1]), labels
 
@@ -550,7 +552,7 @@ def map_labels(
             f"{name} must be a mapping from labels to labels or a function of a label; got "
             f"{described(to)}."
         )
-    if any(isinstance(label, list) for label in sent):
+    if any(isinstance(label, list | np.ndarray) for label in sent):
         raise TypeError(f"{name} gave a list as a label; give a tuple.")
     without = sum(label is None for label in sent)
     if without:

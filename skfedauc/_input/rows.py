@@ -57,13 +57,14 @@ def check_row_order(inputs: Mapping[str, Any], *, is_cut: bool = False) -> None:
         how, mend = "different index labels", f"{second}.to_numpy() if their rows are in one order"
         if is_same:
             how = "the same index labels in different orders"
-            mend = f"{second}.loc[{first}.index], or sort both if labels repeat"
+            mend = f"{second}.loc[{first}.index]; or, if labels repeat, sort both, and pass "
+            mend += f"{second}.to_numpy()"
         # A missing label does not equal itself, but two missing labels have equal reprs.
-        shown = [np.array(list(map(repr, indexes[of])), object) for of in (first, second)]
-        row = int((shown[0] != shown[1]).argmax())
+        pairs = list(zip(indexes[first].tolist(), indexes[second].tolist(), strict=True))
+        row = next((i for i, (one, two) in enumerate(pairs) if repr(one) != repr(two)), 0)
         raise ValueError(
-            f"{second} and {first} have {how}: row {row} is {shortened(indexes[first][row])} in "
-            f"{first} and {shortened(indexes[second][row])} in {second}. Rows are taken by "
+            f"{second} and {first} have {how}: row {row} is {shortened(pairs[row][0])} in "
+            f"{first} and {shortened(pairs[row][1])} in {second}. Rows are taken by "
             f"position: pass {mend}."
         )
 
@@ -310,7 +311,7 @@ class Rows(NamedTuple):
 
     The score type is float32 if passed as float32. `labels` are sorted. `weights` is None if every
     row has weight 1. `n_missing` counts rows left out without a group label, except rows with
-    weight 0; `classes` includes their labels. `kept` is True for each kept row of counted input, or
+    weight 0; `classes` includes their labels. `kept` is True for each kept row of the input, or
     None if all remain. `orders` has the ordered categories of each group column.
     """
 

@@ -580,12 +580,12 @@ class FairnessAudit(Output):
         It is computed from counts. A rate without rows in its denominator is undefined, where
         fairlearn's ``true_positive_rate`` returns 0. Raises a ValueError without decisions.
         """
-        from fairlearn.metrics import MetricFrame, selection_rate
-
         if self._decided is None:
             raise ValueError(
                 "a MetricFrame needs decisions; this audit has none: pass threshold= or y_pred=."
             )
+        from fairlearn.metrics import MetricFrame, selection_rate
+
         # One weighted row for each label, decision and group. A rate is the selection rate of the
         # rows in its denominator.
         weight = np.asarray(Decided.of(self._decided.counts).weight, np.float64)

@@ -299,7 +299,8 @@ def check_decisions(decisions: Any, counts: ScoreCounts) -> ScoreCounts:
             "decisions must have the rows of the report: the same groups, with the same numbers of "
             f"positives and negatives. The decisions are {decisions!r}; the report has "
             f"{counts!r}. Count the decisions by the columns of the report and its column of "
-            "clusters, if it has one, or pass y_pred= to FairnessAudit.from_predictions."
+            "clusters, if it has one, or pass y_pred=, and its clusters=, to "
+            "FairnessAudit.from_predictions."
         )
     return decisions
 

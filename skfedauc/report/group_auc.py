@@ -189,7 +189,7 @@ class GroupAUC:
         if least > 1:
             pairs, self._left_out = large_groups(pairs, least)
         if not isinstance(undefined, UndefinedPolicy):
-            undefined = UndefinedPolicy(undefined)
+            undefined = UndefinedPolicy(check_undefined(undefined, measure))
         self._estimates = GroupEstimates(pairs, undefined, measure, names)
 
     @property
@@ -247,7 +247,7 @@ class GroupAUC:
         -------
         GroupAUC
         """
-        undefined, missing = check_undefined(undefined), _input.check_missing(missing)
+        undefined, missing = check_undefined(undefined, measure), _input.check_missing(missing)
         _input.check_groups_given(groups)
         of_rows = y_true, y_score, groups, sample_weight, pos_label
         rows = _input.check_rows(*of_rows, missing=missing, clusters=clusters)
@@ -301,7 +301,7 @@ class GroupAUC:
         """
         _input.check_keywords(options, RowOptions.__annotations__, "GroupAUC.from_estimator")
         given: dict[str, Any] = dict(options)
-        undefined = check_undefined(given.pop("undefined", "skip"))
+        undefined = check_undefined(given.pop("undefined", "skip"), given.get("measure"))
         missing = _input.check_missing(given.pop("missing", "raise"))
         weights, clusters = given.pop("sample_weight", None), given.pop("clusters", None)
         pos_label, n_jobs = given.pop("pos_label", None), given.pop("n_jobs", None)
