@@ -80,6 +80,9 @@ class AUC(Measure):
     is_auc = True
 
 
+_AUC = AUC()
+
+
 @dataclasses.dataclass(frozen=True, kw_only=True, repr=False)
 class PartialAUC(Measure):
     """Partial AUC (pAUC): area under part of the ROC curve, standardized as by McClish.
@@ -281,7 +284,7 @@ class AveragePrecision(Measure):
 def check_measure(measure: Measure | None) -> Measure:
     """Return the measure after checking its type; None means the AUC."""
     if measure is None:
-        return AUC()
+        return _AUC
     if not isinstance(measure, Measure):
         raise TypeError(
             "measure must be a measure of skfedauc.measures, such as PartialAUC(max_fpr=0.1) or "

@@ -368,6 +368,8 @@ class GroupPairs:
 
     def _added(self, of_parts: list[NDArray[Any]]) -> NDArray[Any]:
         """Sum arrays over the parts; each has one value for each group in its part."""
+        if self.folds is None:
+            return of_parts[0]
         total = np.zeros(self.n_groups, np.result_type(*of_parts))
         for positions, values in zip(self.positions, of_parts, strict=True):
             total[positions] += values
