@@ -180,6 +180,19 @@ def test_what_cannot_be_compared_is_said():
             audit.compare(audit, names)
 
 
+def test_groups_of_one_row_of_a_class_have_bounds_of_variances():
+    rng = np.random.default_rng(0)
+    y, groups = rng.integers(0, 2, 400), rng.integers(0, 30, 400)
+    before, after = (
+        FairnessAudit.from_predictions(y, rng.random(400).round(1), groups=groups, min_per_class=1)
+        for _ in range(2)
+    )
+    changed = before.compare(after).answers["group"]["difference"]
+    assert changed.table["n_rows"].size == 30
+    low, high = changed.shown[3:]
+    assert low < changed.shown.estimate < high
+
+
 def test_gaps_of_equal_decisions_may_have_changed():
     y, groups = np.tile([0, 1], 100), np.repeat(["a", "b"], 100)
     first, second = (

@@ -486,7 +486,7 @@ class GroupValues(NamedTuple):
 
     @classmethod
     def of_aucs(cls, rows: Rows, own: RowValues) -> GroupValues:
-        """Return two models' group AUCs, with DeLong's variances."""
+        """Return two models' group AUCs, with DeLong's variances; bounds if 0 or unknown."""
         # A third model with constant scores has an AUC of one half without sampling error. The
         # variance of the difference from this AUC is the variance of a single AUC.
         values, auc, means = (np.append(of, np.full_like(of[:1], 0.5), axis=0) for of in own[:3])
@@ -495,8 +495,8 @@ class GroupValues(NamedTuple):
         variance = joint.variance[:2, 2]
         covariance = (variance.sum(axis=0) - joint.variance[0, 1]) / 2.0
         n = np.broadcast_to(rows.sizes.effective.min(axis=0), variance.shape)
-        known = np.where(variance < ROUNDING**2, bounded(variance, own.auc, n, n, n > 0), variance)
-        return cls(own.auc, known, covariance, joint.freedom[:2, 2])
+        known = bounded(np.where(_is_tested(variance), variance, 0.0), own.auc, n, n, n > 0)
+        return cls(own.auc, known, np.nan_to_num(covariance), joint.freedom[:2, 2])
 
 
 def miscalibrations(rows: Rows) -> GroupValues:
