@@ -336,6 +336,16 @@ def test_degrees_of_freedom_of_the_other_groups_are_satterthwaites(weighted):
         assert rest.degrees_of_freedom[g] == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.parametrize("make", [independent, report_of])
+def test_pairs_of_the_other_groups_are_at_most_their_weights(make):
+    """The limit of perfect separation holds for an average by weight, which is below the pairs."""
+    report = make(simulated(1))
+    variances, counts = report._estimates.variances, report.counts
+    weights = 1 / (1 / counts.n_positives + 1 / counts.n_negatives)
+    expected = [np.delete(np.minimum(weights, variances.n_pairs), g).sum() for g in range(4)]
+    assert_allclose(_group_and_rest(variances, variances.shared)[1].n_pairs, expected)
+
+
 def test_shared_clusters_change_the_test_of_a_difference():
     """With scores of the same patients in both groups, the difference has a smaller variance."""
     rng = np.random.default_rng(1)
