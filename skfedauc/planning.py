@@ -352,8 +352,8 @@ def _of_pilot(report: GroupAUC, sd_ratio: float) -> tuple[float, PairMoments, fl
             f"{_words.shortened(sd_ratio)}."
         )
     estimates = estimates_of(report).of_auc("rows_needed")
+    estimates.pairs.check_no_repeated_rows()  # first: else over_folds would be recommended
     estimates.pairs.counts_for("rows_needed")
-    estimates.pairs.check_no_repeated_rows()
     estimates.pairs.check_independent_rows("rows_needed")
     if estimates.variances.weighted:
         raise ValueError(

@@ -20,6 +20,7 @@ from skfedauc import (
 )
 from skfedauc.counts import extremes_of
 from skfedauc.inference import intervals
+from skfedauc.inference.differences import _group_and_rest
 from skfedauc.inference.quantiles import normal_quantile
 from skfedauc.inference.row_effects import Rows, cluster_effects
 from skfedauc.measures import PartialAUC
@@ -322,6 +323,27 @@ def test_intervals_use_students_t():
     reach /= row.auc * (1 - row.auc)
     odds = np.log(row.auc / (1 - row.auc))
     assert logit.ci_low <= 1 / (1 + np.exp(reach - odds)) + 1e-12
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_degrees_of_freedom_of_the_other_groups_are_satterthwaites(weighted):
+    variances = report_of(simulated(1, weighted=weighted))._estimates.variances
+    spread, rest = _group_and_rest(variances, variances.shared)
+    for g in range(4):
+        parts = np.delete(variances.size_weights**2 * spread.variance, g)
+        freedom = np.delete(spread.degrees_of_freedom, g)
+        expected = parts.sum() ** 2 / (parts**2 / freedom).sum()
+        assert rest.degrees_of_freedom[g] == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("make", [independent, report_of])
+def test_pairs_of_the_other_groups_are_at_most_their_weights(make):
+    """The limit of perfect separation holds for an average by weight, which is below the pairs."""
+    report = make(simulated(1))
+    variances, counts = report._estimates.variances, report.counts
+    weights = 1 / (1 / counts.n_positives + 1 / counts.n_negatives)
+    expected = [np.delete(np.minimum(weights, variances.n_pairs), g).sum() for g in range(4)]
+    assert_allclose(_group_and_rest(variances, variances.shared)[1].n_pairs, expected)
 
 
 def test_shared_clusters_change_the_test_of_a_difference():

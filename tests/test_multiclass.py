@@ -204,6 +204,16 @@ def test_named_columns_in_another_order_are_matched_by_name(frame_of, names):
         pd.testing.assert_frame_equal(found.by_group[expected.columns], expected)
 
 
+def test_default_names_of_polars_are_in_the_order_of_the_classes():
+    rows = Rows(n=90, n_classes=3)
+    y = np.array(["hi", "lo", "mid"])[rows.y]
+    found, expected = (
+        MulticlassGroupAUC.from_predictions(y, score, groups=rows.groups).by_group
+        for score in (pl.DataFrame(rows.score), rows.score)
+    )
+    pd.testing.assert_frame_equal(found, expected)
+
+
 @pytest.mark.parametrize(
     ("names", "labels", "message"),
     [

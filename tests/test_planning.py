@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from oracles import hull
 from scipy import optimize, stats
+from sklearn.model_selection import RepeatedStratifiedKFold
 
 from skfedauc import GroupAUC, cross_validate_group_auc, rows_needed
 from skfedauc.datasets import make_group_scores
@@ -254,16 +255,27 @@ def test_curves_need_numbers_of_rows(n_rows):
         plan.curve(n_rows)
 
 
-def test_reports_over_folds_are_refused():
+@pytest.mark.parametrize(
+    ("cv", "message"),
+    [
+        (2, r"not available within folds; .*folds\[0\].* \(over_folds\)"),
+        (
+            RepeatedStratifiedKFold(n_splits=2, n_repeats=2),
+            r"several test sets .*\(folds\[0\]\)\.$",
+        ),
+    ],
+    ids=["once", "repeated"],
+)
+def test_reports_within_folds_are_refused(cv, message):
     from sklearn.linear_model import LogisticRegression
 
     rng = np.random.default_rng(0)
     y = rng.random(200) < 0.4
     x = rng.normal(size=(200, 1)) + y[:, None]
     found = cross_validate_group_auc(
-        LogisticRegression(), x, y, groups=np.repeat([0, 1], 100), cv=2
+        LogisticRegression(), x, y, groups=np.repeat([0, 1], 100), cv=cv
     )
-    with pytest.raises(ValueError, match=r"not available within folds; .*folds\[0\]"):
+    with pytest.raises(ValueError, match=message):
         rows_needed(found.within_folds, width=0.1)
 
 

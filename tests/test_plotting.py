@@ -504,6 +504,14 @@ def test_no_limit_is_drawn_unless_it_is_of_this_gap():
     assert set(display.limit_.get_xdata()) == {0.15}
 
 
+def test_tables_without_parameters_are_drawn():
+    results = {"mean_test_pooled": [0.7], "mean_test_neg_difference": [-0.1]}
+    display = CandidatesDisplay(results, score="pooled")
+    assert display.plot(axes()).front == [0]
+    display.chosen = 0
+    assert display.plot(axes()).chosen_marker_.get_xdata().tolist() == [0.1]
+
+
 # All displays -----------------------------------------------------------------------------------
 
 
@@ -659,6 +667,14 @@ def test_wrong_arguments_are_told():
         GroupAUCDisplay.from_predictions([0, 1], [0.1, 0.2], groups=[1, 1], bins=3)
     with pytest.raises(ValueError, match="max_groups must be at most 6"):
         GroupRocCurveDisplay.from_report(report_of(2), max_groups=7)
+    with pytest.raises(
+        TypeError, match=r"got dict\. Pass one of its reports, such as report\['b'\]"
+    ):
+        GroupAUCDisplay.from_report({"a": report_of(2).counts, "b": report_of(2)})
+    with pytest.raises(
+        TypeError, match=r"got dict\. Pass GroupAUC\(counts\), or use from_predictions"
+    ):
+        GroupAUCDisplay.from_report({"auc": 0.8})
     assert plt.get_fignums() == []
 
 

@@ -798,11 +798,16 @@ def test_show_says_what_a_file_of_private_counts_holds(tmp_path, capsys):
     # sqrt(2 a) / (1 - a) with a = exp(-0.5 / 2)
     noise = "- A number of {}, by bin and class, has noise with a standard deviation of 5.64 rows."
     release = f"Release: 'oslo', {parts[0].releases[0].identifier}, epsilon 0.5 for one person with"
+    changed = (
+        "- Whether the rows of a person with a protected release were counted changes the "
+        "probability of any result at most by the factor 1.649; for someone who knows that they "
+        "were counted, their classes at most by 2.718, exp(2 epsilon).\n"
+    )
     for path, beginning in (
         (paths[0], f"{paths[0]}: {parts[0]!r}"),
         (paths[0], f"{release} at most 2 rows"),
         (paths[0], "Groups: a; b; c"),
-        (paths[0], "- Whether the rows of a person with a protected release were counted changes"),
+        (paths[0], changed),
         (paths[0], noise.format("a; b; c")),
         (paths[2], noise.format("a; c")),
         (paths[2], f"Exact counts: 'lyon', counting {exact.sources[0].identifier}"),

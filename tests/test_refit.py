@@ -120,6 +120,10 @@ def test_random_tables():
         assert isinstance(picked, int)
 
 
+def test_an_infinite_limit_of_any_type_is_no_limit():
+    assert SelectWithinGap("pooled", at_most=np.float32("inf")).at_most == np.inf
+
+
 def test_none_within_the_limit():
     rule = SelectWithinGap("pooled", at_most=0.05)
     message = r"no candidate has a mean difference of at most 0\.05; .* smallest difference, 0\.12"

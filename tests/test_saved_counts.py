@@ -241,6 +241,7 @@ CASES_OF_SOURCES = {
     "a withdrawal without a source": (lambda: SENT - ONE, "the part has no source"),
     "rows that the sum lacks": (lambda: (ONE + TWO) - THREE, "rows that the counts do not have"),
     "more rows than the sum": (lambda: ONE - (ONE + TWO), "rows that the counts do not have"),
+    "more rows of a cell": (lambda: (ONE + TWO) - (ONE + ONE), "rows that the counts do not have"),
     "withdrawn and sent again": (lambda: (SENT - A) + OTHER, lambda: TWO + THREE),
     "a rolling month": (lambda: (A + NEXT) - A, lambda: TWO),
     "by period": (

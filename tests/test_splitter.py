@@ -172,6 +172,12 @@ def test_shuffling_makes_no_fold_the_larger_one():
     assert larger.min() > 50  # 75 expected
 
 
+def test_shuffling_puts_any_two_rows_of_a_class_in_one_fold_by_chance():
+    y, codes = np.tile([0, 1], 60), np.zeros(120, int)
+    pairs = np.array([shuffled_folds((y, codes), seed)[[0, 2]] for seed in range(200)])
+    assert 20 < (pairs[:, 0] == pairs[:, 1]).sum() < 80  # 47 expected
+
+
 # Types of y ----------------------------------------------------------------------------------
 
 
@@ -321,7 +327,7 @@ def test_repeated_folds_have_scikit_learns_parameters():
 
 def small_groups(n_small=4):
     """Return a large group, small groups of 3 positives and 10 negatives, and a one-class group."""
-    sizes = {"large": (20, 20), **{f"small {i}": (10, 3) for i in range(n_small)}, "one": (9, 0)}
+    sizes = {"large": (20, 20), **{f"small {i}": (10, 3) for i in range(n_small)}, "one": (3, 0)}
     rows = [(g, k) for g, counts in sizes.items() for k in (0, 1) for _ in range(counts[k])]
     groups, y = (np.array(column) for column in zip(*rows, strict=True))
     return pd.DataFrame({"x": np.arange(len(y)) % 7, "site": groups}), y.astype(int)

@@ -191,6 +191,13 @@ def test_what_needs_scores_is_refused(use, message):
         use(counts_of().reduced("summary"))
 
 
+def test_refused_statistics_name_those_that_a_summary_determines():
+    report = GroupAUC(counts_of().reduced("summary"), undefined="ignore")
+    message = r"the statistic 'pooled' .* A summary determines 'macro', .* and 'tau'"
+    with pytest.raises(DisclosureError, match=message):
+        report.statistic("pooled")
+
+
 def random_counts(rng):
     """Counts with ties, tiny groups and groups of one class; some have weights or huge counts."""
     n = int(rng.integers(2, 60))

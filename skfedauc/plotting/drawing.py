@@ -425,8 +425,10 @@ class ReportDisplay(Display):
         name, report = f"{type(self).__name__}.from_report", self.report
         if not isinstance(report, GroupAUC):
             mend = "GroupAUC(counts), or use from_predictions for rows"
-            if isinstance(report, Mapping) and len(report):
-                mend = f"one of its reports, such as report[{_words.shortened(next(iter(report)))}]"
+            held = report.items() if isinstance(report, Mapping) else ()
+            key = next((key for key, value in held if isinstance(value, GroupAUC)), None)
+            if key is not None:
+                mend = f"one of its reports, such as report[{_words.shortened(key)}]"
             raise TypeError(f"report must be a GroupAUC; got {type(report).__name__}. Pass {mend}.")
         if report.n_groups == 0:
             raise ValueError(f"{name} needs at least one group; the report has no rows.")
