@@ -496,8 +496,10 @@ def _check_facts(facts: dict[str, Any], limits: Limits) -> None:
             or (type(labels) is list) != (kind == "coded")
         ):
             raise ValueError("its metadata does not describe the labels of a column of groups")
-    names = [*facts.get("group_names", []), *(column["name"] for column in columns)]
-    if not all(type(name) is str for name in names):
+    if facts["group_columns"] == []:
+        raise ValueError("its metadata has group_columns that are none")
+    of_file, own = [column["name"] for column in columns], facts.get("group_names", [])
+    if type(own) is not list or not all(type(name) is str for name in own + of_file):
         raise ValueError("its metadata has group_names that are no names")
     n_rows = max(facts["n_negatives"], facts["n_positives"])
     limits.check("max_rows", n_rows, "it counts {} rows of a class")
