@@ -337,10 +337,19 @@ class Agreement:
             levels.pop(None, None)
         if len(levels) > 1:
             (first, one), *_, (second, other) = levels.values()
+            mend = (
+                "Pass disclosure= to ScoreCounts.merge, which reduces all parts first, to Bins "
+                "that are unions of the bins of all parts. If there are none, pass 'summary' if "
+                "no group is in two parts, or count one of them again."
+            )
+            if "summary" in levels:
+                mend = (
+                    "Pass disclosure='summary' to ScoreCounts.merge, which reduces all parts "
+                    "first, if no group is in two parts; otherwise count the summary's rows again."
+                )
             raise MergeDisclosureError(
                 f"{first} is {level_in_words(one)}, and {second} is {level_in_words(other)}",
-                "Pass disclosure= to ScoreCounts.merge, which reduces all parts first, to Bins "
-                "that are unions of the bins of all parts, or to 'summary'.",
+                mend,
                 "disclosure",
             )
 
