@@ -298,11 +298,11 @@ class Agreement:
     """Class labels, groups and disclosure level that all parts must share.
 
     Errors name the first part that differs, and the earlier part that it contradicts; they call
-    the parts `parts`.
+    the parts `parts`, and say `when` to change labels, such as " before drawing the noise".
     """
 
-    def __init__(self, parts: str = "parts") -> None:
-        self._parts = parts
+    def __init__(self, parts: str = "parts", when: str = "") -> None:
+        self._parts, self._when = parts, when
         self._classes = _input.Classes()
         # The first part with each value of a property
         self._by_label: dict[Any, str] = {}
@@ -419,8 +419,8 @@ class Agreement:
         if len(self._by_grouping) > 1:
             raise MergeError(
                 f"{self._by_grouping[False]} has no groups, and {self._by_grouping[True]} has "
-                "groups; name the missing group, for instance by counts.regroup({None: "
-                f"'device 7'}}), or count all {self._parts} with groups, or all without",
+                "groups; name the missing group, for instance by counts.regroup({None: 'device 7'})"
+                f"{self._when}, or count all {self._parts} with groups, or all without",
                 reason="groups",
             )
 
@@ -439,8 +439,8 @@ class Agreement:
                 f"{name}: groups of different kinds cannot be merged: it has groups labelled by "
                 f"{' and '.join(map(str, kinds))}, and {self._kinds[united.index(None)][1]} has "
                 f"groups labelled by {' and '.join(map(str, before))}",
-                "All need groups of one kind, for instance text by .regroup(str) of the counts, or "
-                "by .astype(str) of the labels.",
+                "All need groups of one kind, for instance text by .regroup(str) of the counts"
+                f"{self._when}, or by .astype(str) of the labels.",
                 "kinds",
             )
         # A kind changes if all rows of earlier parts lack a label.
