@@ -10,7 +10,9 @@ import weakref
 
 import joblib
 import numpy as np
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from skfedauc import ScoreCounts
 from skfedauc.counts import batches as batches_module
@@ -198,12 +200,29 @@ def test_files_that_cannot_be_read(tmp_path):
     absent = tmp_path / "absent.parquet"
     with pytest.raises(RuntimeError, match=r"^batch 0 \('.*absent\.parquet'\): FileNotFoundError"):
         ScoreCounts.from_batches([absent], **BY_SITE)
-    for name in ("damaged.parquet", "damaged.csv.gz", "empty.csv"):
+    whole = pa.BufferOutputStream()
+    parquet.write_table(
+        pa.table({"ill": [0, 1], "risk": [0.25, 0.5], "site": ["va", "va"]}),
+        whole,
+        write_page_checksum=True,
+        compression="none",
+        use_dictionary=False,
+    )
+    changed = whole.getvalue().to_pybytes().replace(np.float64(0.25).tobytes(), b"changed!", 1)
+    for name, content, reason in (
+        ("damaged.parquet", b"no such content", "Parquet magic bytes not found"),
+        ("changed.parquet", changed, "CRC checksum verification failed"),
+        ("empty.parquet", b"", "Parquet file size is 0 bytes"),
+        ("damaged.csv.gz", b"no such content", "Not a gzipped file"),
+        ("empty.csv", b"", "it has no header"),
+        ("ragged.csv", b"ill,risk,site\n0,.1,va\n1,.2\n", "Expected 3 columns, got 2"),
+    ):
         path = tmp_path / name
-        path.write_bytes(b"" if name == "empty.csv" else b"no such content")
-        with pytest.raises((ValueError, RuntimeError), match=rf"^batch 0 \('.*{name}'\): "):
+        path.write_bytes(content)
+        message = rf"^batch 0 \('.*{name}'\): the file cannot be read: .*{reason}"
+        with pytest.raises(ValueError, match=message):
             ScoreCounts.from_batches([path], **BY_SITE)
     cut = tmp_path / "cut.csv.gz"
     cut.write_bytes(gzip.compress(b"ill,risk,site\n" + b"1,0.5,va\n0,0.2,va\n" * 50)[:-20])
-    with pytest.raises((ValueError, RuntimeError), match=r"^batch 0 \('.*cut\.csv\.gz'\): "):
+    with pytest.raises(ValueError, match="the file cannot be read: Truncated"):
         ScoreCounts.from_batches([cut], **BY_SITE)

@@ -197,10 +197,21 @@ def _read_file(path: str, columns: Columns) -> Any:
         raise TypeError("files need label= and score=, the names of columns.")
     if not path.lower().endswith(ENDINGS):
         raise ValueError(f"the name of a file must end in {_words.enumerated(ENDINGS, 'or')}.")
-    parquet = pyarrow_parquet()
-    if not path.lower().endswith(".parquet"):
-        return _read_csv(path, columns)
-    with parquet.ParquetFile(path, page_checksum_verification=True) as file:
+    pyarrow_parquet()  # raise the error for a missing package
+    import pyarrow as pa
+
+    read = _read_parquet if path.lower().endswith(".parquet") else _read_csv
+    try:
+        return read(path, columns)
+    except (pa.ArrowException, OSError) as error:
+        # Errors of the operating system have a number; those of pyarrow about content have none.
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        raise ValueError(f"the file cannot be read: {' '.join(str(error).split())}") from error
+
+
+def _read_parquet(path: str, columns: Columns) -> Any:
+    with pyarrow_parquet().ParquetFile(path, page_checksum_verification=True) as file:
         table = file.read(_needed(columns, file.schema_arrow.names))
     table.validate(full=True)
     return table
@@ -214,6 +225,8 @@ def _read_csv(path: str, columns: Columns) -> Any:
 
     named = [name for names in columns.by_argument.values() for name in names]
     separator, header = _input.header_of(functools.partial(_header, path), named)
+    if not header:
+        raise ValueError("the file cannot be read: it has no header.")
     groups = columns.by_argument.get("group", [])
     # Only empty cells are missing values, because NA may be the label of a group.
     options = arrow_csv.ConvertOptions(
