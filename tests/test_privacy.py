@@ -337,13 +337,15 @@ def test_merging_refuses_what_does_not_go_together(tmp_path):
         PrivateCounts.merge([first, without])
     with pytest.raises(ValueError, match=r"^part 1: .* pos_label is 0 and 1,"):
         PrivateCounts.merge([first, released(counted(pos_label=0), pos_label=0)])
-    with pytest.raises(ValueError, match="at least one PrivateCounts"):
+    with pytest.raises(
+        ValueError, match=r"at least one PrivateCounts; got only ScoreCounts, .*\.merge"
+    ):
         PrivateCounts.merge([counts_of(5)])
     with pytest.raises(TypeError, match="got one of type int"):
         PrivateCounts.merge([first, 3])
     with pytest.raises(TypeError, match=r"PrivateCounts\.merge adds up score counts and"):
         ScoreCounts.merge([counts_of(5), first])
-    with pytest.raises(ValueError, match="parts must have at least one"):
+    with pytest.raises(ValueError, match="at least one PrivateCounts; got none"):
         PrivateCounts.merge([])
     with pytest.raises(TypeError, match="parts must be an iterable"):
         PrivateCounts.merge(first)
