@@ -134,6 +134,14 @@ def test_reading_waits_while_counts_are_merged(monkeypatch):
 def test_no_batches():
     with pytest.raises(ValueError, match="batches is empty"):
         ScoreCounts.from_batches(iter([]))
+    for single in (pa.table({"ill": [0, 1]}), "day.csv", lambda: None):
+        with pytest.raises(TypeError, match=r"got a single \w+\. Pass \[batch\]"):
+            ScoreCounts.from_batches(single)
+    for other in (None, 3, b"day"):
+        with pytest.raises(
+            TypeError, match=r"^batches must be an iterable of batches; got [^.]*\.$"
+        ):
+            ScoreCounts.from_batches(other)
 
 
 class Ending:
@@ -148,8 +156,10 @@ class Ending:
 def test_a_killed_worker_is_told_with_the_batches_not_counted(rows):
     batches = list(tuples(rows, ["ill", "risk"], cuts(5000, 20)))
     batches[6] = (batches[6][0], Ending())
-    with pytest.raises(RuntimeError, match=r"^a worker was killed.* while batches 4 to 7 were co"):
+    with pytest.raises(RuntimeError, match=r"^a worker was killed.* batches 4 to 7 were") as error:
         ScoreCounts.from_batches(batches, n_jobs=2)
+    assert "SIGKILL" in str(error.value)
+    assert "Detailed tracebacks" not in str(error.value)
 
 
 @pytest.mark.parametrize(("bad", "n_jobs"), [(1, 1), (9, 2)])
@@ -207,6 +217,7 @@ def test_files_that_cannot_be_read(tmp_path):
         write_page_checksum=True,
         compression="none",
         use_dictionary=False,
+        write_statistics=False,
     )
     changed = whole.getvalue().to_pybytes().replace(np.float64(0.25).tobytes(), b"changed!", 1)
     for name, content, reason in (

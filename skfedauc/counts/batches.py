@@ -84,12 +84,16 @@ def _refuse_single_batch(batches: Any) -> None:
     """Raise an error for a table, a path and other objects that are not iterables of batches."""
     # Asking a lazy table itself for its columns may run its query.
     is_table = hasattr(type(batches), "columns") or hasattr(type(batches), "column_names")
-    if is_table or isinstance(batches, str | bytes) or not hasattr(batches, "__iter__"):
+    is_iterable = hasattr(batches, "__iter__") and not isinstance(batches, bytes)
+    is_batch = is_table or is_path(batches) or (callable(batches) and not is_iterable)
+    if is_batch:
         raise TypeError(
             f"batches must be an iterable of batches; got a single {type(batches).__name__}. Pass "
             "[batch] to count one batch; ScoreCounts.from_table counts tables that are not in "
             "memory."
         )
+    if not is_iterable:
+        raise TypeError(f"batches must be an iterable of batches; got {_words.described(batches)}.")
 
 
 def _counted_round(
@@ -105,11 +109,12 @@ def _counted_round(
         package = type(raised).__module__.partition(".")[0]
         if not isinstance(raised, BrokenExecutor) and package not in _BACKENDS:
             raise raised from (error if raised is not error else error.__cause__)
-        lines = str(raised).strip().split("\n")
+        # The last line of joblib's message is about traceback text that may not exist.
+        reason = str(raised).partition("\nDetailed tracebacks")[0].strip().split("\n")[-1]
         raise RuntimeError(
             f"a worker was killed, perhaps for lack of memory, or failed while batches "
             f"{batch_round[0][0]} to {batch_round[-1][0]} were counted, so no counts are returned "
-            f"({type(raised).__name__}: {lines[-1]}). To keep those of earlier batches, save the "
+            f"({type(raised).__name__}: {reason}). To keep those of earlier batches, save the "
             "counts of each, and merge the files."
         ) from error
 
