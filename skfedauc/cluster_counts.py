@@ -143,10 +143,12 @@ def _numbered(labels: Any, distinct: tuple[Any, ...]) -> Numbers:
 def position_of_clusters(clusters: Any, names: tuple[str, ...]) -> int:
     """Return the cluster column's position among the group column names."""
     if not isinstance(clusters, str) or clusters not in names:
-        known = f"the names are {all_shortened(names)}" if names else "the columns have no names"
+        known = f"the names are {all_shortened(names)}: pass one of them"
+        if not names:
+            known = "the columns have no names: pass group_names=['site', 'patient'], for example"
         raise (ValueError if isinstance(clusters, str) else TypeError)(
             "clusters must be the name of the group column of the counts that holds the clusters; "
-            f"got {described(clusters)}, and {known}: pass group_names=['site', 'patient'], for "
-            "example, or the cluster of each row to GroupAUC.from_predictions."
+            f"got {described(clusters)}, and {known}, or the cluster of each row to "
+            "GroupAUC.from_predictions."
         )
     return names.index(clusters)

@@ -10,7 +10,9 @@ import weakref
 
 import joblib
 import numpy as np
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from skfedauc import ScoreCounts
 from skfedauc.counts import batches as batches_module
@@ -132,6 +134,14 @@ def test_reading_waits_while_counts_are_merged(monkeypatch):
 def test_no_batches():
     with pytest.raises(ValueError, match="batches is empty"):
         ScoreCounts.from_batches(iter([]))
+    for single in (pa.table({"ill": [0, 1]}), "day.csv", lambda: None):
+        with pytest.raises(TypeError, match=r"got a single \w+\. Pass \[batch\]"):
+            ScoreCounts.from_batches(single)
+    for other in (None, 3, b"day"):
+        with pytest.raises(
+            TypeError, match=r"^batches must be an iterable of batches; got [^.]*\.$"
+        ):
+            ScoreCounts.from_batches(other)
 
 
 class Ending:
@@ -146,8 +156,10 @@ class Ending:
 def test_a_killed_worker_is_told_with_the_batches_not_counted(rows):
     batches = list(tuples(rows, ["ill", "risk"], cuts(5000, 20)))
     batches[6] = (batches[6][0], Ending())
-    with pytest.raises(RuntimeError, match=r"^a worker was killed.* while batches 4 to 7 were co"):
+    with pytest.raises(RuntimeError, match=r"^a worker was killed.* batches 4 to 7 were") as error:
         ScoreCounts.from_batches(batches, n_jobs=2)
+    assert "SIGKILL" in str(error.value)
+    assert "Detailed tracebacks" not in str(error.value)
 
 
 @pytest.mark.parametrize(("bad", "n_jobs"), [(1, 1), (9, 2)])
@@ -198,12 +210,30 @@ def test_files_that_cannot_be_read(tmp_path):
     absent = tmp_path / "absent.parquet"
     with pytest.raises(RuntimeError, match=r"^batch 0 \('.*absent\.parquet'\): FileNotFoundError"):
         ScoreCounts.from_batches([absent], **BY_SITE)
-    for name in ("damaged.parquet", "damaged.csv.gz", "empty.csv"):
+    whole = pa.BufferOutputStream()
+    parquet.write_table(
+        pa.table({"ill": [0, 1], "risk": [0.25, 0.5], "site": ["va", "va"]}),
+        whole,
+        write_page_checksum=True,
+        compression="none",
+        use_dictionary=False,
+        write_statistics=False,
+    )
+    changed = whole.getvalue().to_pybytes().replace(np.float64(0.25).tobytes(), b"changed!", 1)
+    for name, content, reason in (
+        ("damaged.parquet", b"no such content", "Parquet magic bytes not found"),
+        ("changed.parquet", changed, "CRC checksum verification failed"),
+        ("empty.parquet", b"", "Parquet file size is 0 bytes"),
+        ("damaged.csv.gz", b"no such content", "Not a gzipped file"),
+        ("empty.csv", b"", "it has no header"),
+        ("ragged.csv", b"ill,risk,site\n0,.1,va\n1,.2\n", "Expected 3 columns, got 2"),
+    ):
         path = tmp_path / name
-        path.write_bytes(b"" if name == "empty.csv" else b"no such content")
-        with pytest.raises((ValueError, RuntimeError), match=rf"^batch 0 \('.*{name}'\): "):
+        path.write_bytes(content)
+        message = rf"^batch 0 \('.*{name}'\): the file cannot be read: .*{reason}"
+        with pytest.raises(ValueError, match=message):
             ScoreCounts.from_batches([path], **BY_SITE)
     cut = tmp_path / "cut.csv.gz"
     cut.write_bytes(gzip.compress(b"ill,risk,site\n" + b"1,0.5,va\n0,0.2,va\n" * 50)[:-20])
-    with pytest.raises((ValueError, RuntimeError), match=r"^batch 0 \('.*cut\.csv\.gz'\): "):
+    with pytest.raises(ValueError, match="the file cannot be read: Truncated"):
         ScoreCounts.from_batches([cut], **BY_SITE)

@@ -159,7 +159,8 @@ def test_other_levels_and_bins_are_not_merged():
     for parts, message in (
         ([exact, exact, one], "part 0 is exact, and part 2 is Bins.at([0.5]). "),
         ([exact, one], "Pass disclosure= to ScoreCounts.merge, which reduces all parts first, to "),
-        ([one, other], "to Bins that are unions of the bins of all parts, or to 'summary'."),
+        ([one, other], "to Bins that are unions of the bins of all parts. If there are none, "),
+        ([one, other], "pass 'summary' if no group is in two parts, or count one of them again."),
         ([one, finer], "part 0 is Bins.at([0.5]), and part 1 is Bins.at([0.5, 0.75]). Pass"),
         ([ranges, exact], "part 0 is ranges of scores, and part 1 is exact. Pass disclosure= to"),
     ):

@@ -1,6 +1,7 @@
 """Clustered rows: variances by brute force, reference values, refusals, merging."""
 
 import itertools
+import re
 import warnings
 
 import numpy as np
@@ -560,3 +561,16 @@ def test_p_values_of_margins_agree_with_limits_for_few_clusters(reference):
         )
         found = report.test_margin(0.1, reference=reference)
         assert found.is_shown == (found.pvalue < 0.05)
+
+
+def test_names_of_columns_are_asked_for_only_if_there_are_none():
+    labels = pd.DataFrame({"site": ["a", "a"], "patient": ["x", "y"]})
+    counts = ScoreCounts.from_predictions([0, 1], [0.2, 0.7], groups=labels)
+    rows = ", or the cluster of each row to GroupAUC.from_predictions."
+    named = f"the names are 'site', 'patient': pass one of them{rows}"
+    with pytest.raises(ValueError, match=re.escape(named)):
+        GroupAUC(counts, clusters="ward")
+    unnamed = ScoreCounts.from_counts([*counts.groups], [0.2, 0.7], [1, 0], [0, 1])
+    asked = f"no names: pass group_names=['site', 'patient'], for example{rows}"
+    with pytest.raises(ValueError, match=re.escape(asked)):
+        GroupAUC(unnamed, clusters="patient")

@@ -536,3 +536,17 @@ def test_an_undefined_pooled_average_has_no_interval(multi_class):
     row = report.confidence_intervals(of="statistics").loc["pooled"]
     assert row[["value", "ci_low", "ci_high"]].isna().all()
     assert row["note"] == "a class is absent"
+
+
+def test_remedies_for_absent_classes_are_those_that_are_left():
+    count, scores = MulticlassCounts.from_predictions, np.eye(3)
+    remedy = r"\. If the rows lack a class, pass the labels of all classes as labels=\."
+    for y, labels, message in (
+        ([0, 0, 0], None, rf"^y_true must hold three .*; got 0{remedy}$"),
+        ([0, 1, 1], None, r"; got 0, 1\. For two classes use GroupAUC\. If the rows lack"),
+        ([0, 1, 1], [0, 1], r"^labels must .*; got 0, 1\. For two classes use GroupAUC\.$"),
+        ([0, 0, 0], [0], r"^labels must hold three or more different classes; got 0\.$"),
+        ([0, 1, 2], [0, 1, 2, 3], r"got an array of shape \(3, 3\)\.$"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            count(y, scores, labels=labels)

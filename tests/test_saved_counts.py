@@ -612,6 +612,21 @@ def test_invalid_files_are_skipped_on_request(tmp_path):
     assert merged == ScoreCounts.load(tmp_path / "few" / "0.skfa")
 
 
+@pytest.mark.parametrize("most_kept", [0, 1 << 22])
+def test_a_merge_that_skips_files_keeps_what_it_read(tmp_path, monkeypatch, most_kept):
+    paths, read = write_some(tmp_path, 3), []
+
+    def read_file_at(path, most):
+        read.append(path)
+        return path.read_bytes()
+
+    expected = ScoreCounts.merge(paths)
+    monkeypatch.setattr("skfedauc.counts.score_counts.read_file", read_file_at)
+    monkeypatch.setattr("skfedauc.counts.score_counts._MOST_KEPT", most_kept)
+    assert ScoreCounts.merge(paths, on_invalid="skip") == expected
+    assert len(read) == (3 if most_kept else 6)
+
+
 @pytest.mark.parametrize(("scale", "is_refused"), [(1e2, False), (1e6, True), (1e7, True)])
 def test_weights_that_a_difference_would_lose_are_refused(scale, is_refused):
     rng = np.random.default_rng(81)

@@ -5,6 +5,7 @@ import itertools
 import warnings
 from fractions import Fraction
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
 import pytest
@@ -384,6 +385,24 @@ def test_counts_that_cannot_be(change, error, message):
     ScoreCounts.from_counts(**good)
     with pytest.raises(error, match=message):
         ScoreCounts.from_counts(**{**good, **change})
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
+def test_a_table_of_counts_is_passed_by_the_names_of_its_columns(kind):
+    pytest.importorskip(kind)
+    counts = ScoreCounts.from_counts(score=[0.1, 0.2], n_negatives=[2, 1], n_positives=[1, 2])
+    of_pandas = counts.to_counts()
+    table = (
+        nw.from_native(of_pandas)
+        if kind == "pandas"
+        else nw.from_dict(of_pandas.to_dict("list"), backend=kind)
+    )
+    with pytest.raises(
+        TypeError, match=r"got none.*ScoreCounts\.from_counts\(\*\*.*\)\.$"
+    ) as error:
+        ScoreCounts.from_counts(table.to_native())
+    remedy = str(error.value).split(": ")[-1].rstrip(".")
+    assert eval(remedy, {"ScoreCounts": ScoreCounts, "table": table.to_native()}) == counts
 
 
 @pytest.mark.parametrize("way", ["merge", "keep some groups"])

@@ -343,5 +343,5 @@ def test_parts_of_all_levels_merge_to_a_summary(tmp_path):
     exact_groups = [*exact.groups, *summary.groups]
     assert (bounds.loc[exact_groups, "value"].dropna() == auc[exact_groups].dropna()).all()
     assert (bounds.loc[exact_groups, "low"].dropna() == auc[exact_groups].dropna()).all()
-    with pytest.raises(ValueError, match=r"Pass disclosure= to ScoreCounts.merge"):
+    with pytest.raises(ValueError, match=r"Pass disclosure='summary' to ScoreCounts.merge"):
         ScoreCounts.merge([exact, summary])

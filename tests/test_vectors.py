@@ -142,3 +142,16 @@ def test_the_modulus_is_a_power_of_two():
     for modulus in (0, 1, 100, 2**65, 2.0, True):
         with pytest.raises(ValueError, match=r"modulus must be"):
             ScoreCounts.from_vector(with_entry(1, int), BINS, modulus=modulus)
+
+
+@pytest.mark.parametrize("modulus", [2**8, 2**32, 2**64])
+def test_entries_of_every_type_are_the_same_modulo_a_power_of_two(modulus):
+    expected = ScoreCounts.from_vector(with_entry(3, int), BINS)
+    for entry in (3, 3 - 2**64, 3 + 2**64, 3 + 5 * 2**64):
+        vector = with_entry(entry, object)
+        assert ScoreCounts.from_vector(vector, BINS, modulus=modulus) == expected
+    if modulus < 2**64:
+        for vector in (with_entry(2**63 + 3, np.uint64), with_entry(3 - 2**62, np.int64)):
+            assert ScoreCounts.from_vector(vector, BINS, modulus=modulus) == expected
+    with pytest.raises(ValueError, match="1 negative entries of 40: modulo"):
+        ScoreCounts.from_vector(with_entry(2**64 - 1, np.uint64), BINS, modulus=modulus)

@@ -84,12 +84,16 @@ def _refuse_single_batch(batches: Any) -> None:
     """Raise an error for a table, a path and other objects that are not iterables of batches."""
     # Asking a lazy table itself for its columns may run its query.
     is_table = hasattr(type(batches), "columns") or hasattr(type(batches), "column_names")
-    if is_table or isinstance(batches, str | bytes) or not hasattr(batches, "__iter__"):
+    is_iterable = hasattr(batches, "__iter__") and not isinstance(batches, bytes)
+    is_batch = is_table or is_path(batches) or (callable(batches) and not is_iterable)
+    if is_batch:
         raise TypeError(
             f"batches must be an iterable of batches; got a single {type(batches).__name__}. Pass "
             "[batch] to count one batch; ScoreCounts.from_table counts tables that are not in "
             "memory."
         )
+    if not is_iterable:
+        raise TypeError(f"batches must be an iterable of batches; got {_words.described(batches)}.")
 
 
 def _counted_round(
@@ -105,11 +109,12 @@ def _counted_round(
         package = type(raised).__module__.partition(".")[0]
         if not isinstance(raised, BrokenExecutor) and package not in _BACKENDS:
             raise raised from (error if raised is not error else error.__cause__)
-        lines = str(raised).strip().split("\n")
+        # The last line of joblib's message is about traceback text that may not exist.
+        reason = str(raised).partition("\nDetailed tracebacks")[0].strip().split("\n")[-1]
         raise RuntimeError(
             f"a worker was killed, perhaps for lack of memory, or failed while batches "
             f"{batch_round[0][0]} to {batch_round[-1][0]} were counted, so no counts are returned "
-            f"({type(raised).__name__}: {lines[-1]}). To keep those of earlier batches, save the "
+            f"({type(raised).__name__}: {reason}). To keep those of earlier batches, save the "
             "counts of each, and merge the files."
         ) from error
 
@@ -197,10 +202,21 @@ def _read_file(path: str, columns: Columns) -> Any:
         raise TypeError("files need label= and score=, the names of columns.")
     if not path.lower().endswith(ENDINGS):
         raise ValueError(f"the name of a file must end in {_words.enumerated(ENDINGS, 'or')}.")
-    parquet = pyarrow_parquet()
-    if not path.lower().endswith(".parquet"):
-        return _read_csv(path, columns)
-    with parquet.ParquetFile(path, page_checksum_verification=True) as file:
+    pyarrow_parquet()  # raise the error for a missing package
+    import pyarrow as pa
+
+    read = _read_parquet if path.lower().endswith(".parquet") else _read_csv
+    try:
+        return read(path, columns)
+    except (pa.ArrowException, OSError) as error:
+        # Errors of the operating system have a number; those of pyarrow about content have none.
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        raise ValueError(f"the file cannot be read: {' '.join(str(error).split())}") from error
+
+
+def _read_parquet(path: str, columns: Columns) -> Any:
+    with pyarrow_parquet().ParquetFile(path, page_checksum_verification=True) as file:
         table = file.read(_needed(columns, file.schema_arrow.names))
     table.validate(full=True)
     return table
@@ -214,6 +230,8 @@ def _read_csv(path: str, columns: Columns) -> Any:
 
     named = [name for names in columns.by_argument.values() for name in names]
     separator, header = _input.header_of(functools.partial(_header, path), named)
+    if not header:
+        raise ValueError("the file cannot be read: it has no header.")
     groups = columns.by_argument.get("group", [])
     # Only empty cells are missing values, because NA may be the label of a group.
     options = arrow_csv.ConvertOptions(

@@ -298,11 +298,11 @@ class Agreement:
     """Class labels, groups and disclosure level that all parts must share.
 
     Errors name the first part that differs, and the earlier part that it contradicts; they call
-    the parts `parts`.
+    the parts `parts`, and say `when` to change labels, such as " before drawing the noise".
     """
 
-    def __init__(self, parts: str = "parts") -> None:
-        self._parts = parts
+    def __init__(self, parts: str = "parts", when: str = "") -> None:
+        self._parts, self._when = parts, when
         self._classes = _input.Classes()
         # The first part with each value of a property
         self._by_label: dict[Any, str] = {}
@@ -337,10 +337,19 @@ class Agreement:
             levels.pop(None, None)
         if len(levels) > 1:
             (first, one), *_, (second, other) = levels.values()
+            mend = (
+                "Pass disclosure= to ScoreCounts.merge, which reduces all parts first, to Bins "
+                "that are unions of the bins of all parts. If there are none, pass 'summary' if "
+                "no group is in two parts, or count one of them again."
+            )
+            if "summary" in levels:
+                mend = (
+                    "Pass disclosure='summary' to ScoreCounts.merge, which reduces all parts "
+                    "first, if no group is in two parts; otherwise count the summary's rows again."
+                )
             raise MergeDisclosureError(
                 f"{first} is {level_in_words(one)}, and {second} is {level_in_words(other)}",
-                "Pass disclosure= to ScoreCounts.merge, which reduces all parts first, to Bins "
-                "that are unions of the bins of all parts, or to 'summary'.",
+                mend,
                 "disclosure",
             )
 
@@ -410,8 +419,8 @@ class Agreement:
         if len(self._by_grouping) > 1:
             raise MergeError(
                 f"{self._by_grouping[False]} has no groups, and {self._by_grouping[True]} has "
-                "groups; name the missing group, for instance by counts.regroup({None: "
-                f"'device 7'}}), or count all {self._parts} with groups, or all without",
+                "groups; name the missing group, for instance by counts.regroup({None: 'device 7'})"
+                f"{self._when}, or count all {self._parts} with groups, or all without",
                 reason="groups",
             )
 
@@ -430,8 +439,8 @@ class Agreement:
                 f"{name}: groups of different kinds cannot be merged: it has groups labelled by "
                 f"{' and '.join(map(str, kinds))}, and {self._kinds[united.index(None)][1]} has "
                 f"groups labelled by {' and '.join(map(str, before))}",
-                "All need groups of one kind, for instance text by .regroup(str) of the counts, or "
-                "by .astype(str) of the labels.",
+                "All need groups of one kind, for instance text by .regroup(str) of the counts"
+                f"{self._when}, or by .astype(str) of the labels.",
                 "kinds",
             )
         # A kind changes if all rows of earlier parts lack a label.

@@ -249,7 +249,7 @@ class MulticlassRows(NamedTuple):
         y = _input.column_of(y_true, "y_true")
         known = _checked_labels(y, labels)
         columns = _columns_of(y_score, known)
-        scores = _checked_scores(y_score, known)
+        scores = _checked_scores(y_score, known, has_labels=labels is not None)
         by_class = {
             label: _input.check_rows(
                 np.asarray(y == label, np.bool_),
@@ -304,10 +304,14 @@ def _checked_labels(y: NDArray[Any], labels: Any) -> list[Any]:
     seen = _input.classes_of(y)
     known = seen if labels is None else _input.column_of(labels, "labels").tolist()
     if len(set(known)) < max(len(known), 3):
+        name, mend = "labels", ""
+        if labels is None:
+            name = "y_true"
+            mend = " If the rows lack a class, pass the labels of all classes as labels=."
+        if len(set(known)) == 2:
+            mend = f" For two classes use GroupAUC.{mend}"
         raise ValueError(
-            f"{'y_true' if labels is None else 'labels'} must hold three or more different "
-            f"classes; got {_words.listed(known)}. For two classes use GroupAUC. If the rows lack "
-            "a class, pass the labels of all classes as labels=."
+            f"{name} must hold three or more different classes; got {_words.listed(known)}.{mend}"
         )
     unknown = [label for label in seen if label not in known]
     if unknown:
@@ -350,16 +354,16 @@ def _columns_of(y_score: Any, labels: list[Any]) -> list[int]:
     )
 
 
-def _checked_scores(y_score: Any, labels: list[Any]) -> NDArray[Any]:
+def _checked_scores(y_score: Any, labels: list[Any], *, has_labels: bool) -> NDArray[Any]:
     """Return the scores as an array with as many columns as labels."""
     try:
         scores = np.asarray(y_score)
     except ValueError as error:
         raise ValueError(f"y_score must have rows of one length: {error}") from error
     if scores.ndim != 2 or scores.shape[1] != len(labels):
+        mend = "" if has_labels else " If the rows lack a class, pass labels=."
         raise ValueError(
             f"y_score must have one column for each of the {len(labels)} classes, "
-            f"{_words.listed(labels)}; got an array of shape {scores.shape}. If the rows lack a "
-            "class, pass labels=."
+            f"{_words.listed(labels)}; got an array of shape {scores.shape}.{mend}"
         )
     return scores

@@ -198,6 +198,8 @@ def read(
 def _check_format(facts: dict[str, Any], name: str, kind: str, newest: int) -> None:
     """Raise an error unless a file has a version up to the newest one of the class's format."""
     found, version = facts.get("format"), facts.get("version")
+    if facts and found not in FORMATS.values():
+        raise ValueError("its metadata has another format")
     if found != FORMATS[kind]:
         others = [other for other, known in FORMATS.items() if known == found]
         mend = "A table of counts is read by ScoreCounts.from_counts(**pandas.read_parquet(path))."

@@ -956,6 +956,9 @@ def left_out(n_missing: int) -> str:
 
 # Parts of a merge --------------------------------------------------------------------------------
 
+# Cells of files that a merge keeps in memory after the check of all files
+_MOST_KEPT = 1 << 22
+
 
 def merge_named(
     parts: Any,
@@ -995,6 +998,7 @@ def _parts_of(parts: Any, limits: Limits, invalid: list[str] | None) -> Iterator
     if is_table or is_single or not isinstance(parts, Iterable):
         raise _wrong_parts(type(parts).__name__ if is_table else _words.described(parts))
     named = parts.items() if isinstance(parts, Mapping) else ((None, part) for part in parts)
+    n_kept = 0
     for number, (name, part) in enumerate(named):
         if isinstance(parts, Mapping) and not (isinstance(name, str) and name):
             raise _wrong_parts(f"the name {_words.described(name)}")
@@ -1005,13 +1009,16 @@ def _parts_of(parts: Any, limits: Limits, invalid: list[str] | None) -> Iterator
             raise _wrong_parts(f"a part of type {type(part).__name__}")
         name = name or repr(os.fspath(part))
         read = functools.partial(_state_in, part, limits)
+        if invalid is None:
+            yield Part(name, read, read_sources(part))
+            continue
         try:  # Which files are invalid is known before adding.
-            sources = read_sources(part) if invalid is None else read().sources
+            state = read()
         except (ValueError, OSError) as error:
-            assert invalid is not None
             invalid.append(f"{name}: {str(error).rstrip('.')}")
-        else:
-            yield Part(name, read, sources)
+            continue
+        n_kept += state.n_cells
+        yield Part(name, state if n_kept <= _MOST_KEPT else read, state.sources)
 
 
 def _wrong_parts(got: str) -> TypeError:

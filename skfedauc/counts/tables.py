@@ -56,9 +56,10 @@ def state_of_table(group: Any, counts: Mapping[str, Any], columns: Mapping[str, 
     given = {name: column for name, column in {**counts, **columns}.items() if column is not None}
     absent = [name for name in counts if name not in given]
     if absent:
+        table = "table.to_pandas()" if hasattr(group, "to_pandas") else "table"
         raise TypeError(
             f"from_counts needs the column {', '.join(absent)}; got none. It takes the columns of "
-            "a table by name: ScoreCounts.from_counts(**table)."
+            f"a table by name: ScoreCounts.from_counts(**{table})."
         )
     by_name = {name: given.pop(name) for name in columns if name in given and name not in _OPTIONAL}
     for together in (WEIGHT_COLUMNS, RANGE_COLUMNS):

@@ -181,8 +181,7 @@ def _checked(vector: Any, grid: Grid, modulus: int | None) -> NDArray[np.int64]:
         )
     whole = _whole(array)
     if modulus is not None:
-        half = modulus // 2
-        whole = (whole + half) % modulus - half
+        whole = _signed(whole, modulus)
     n_negative = int((whole < 0).sum())
     if n_negative:
         why = "the sum of counts cannot be negative"
@@ -208,7 +207,7 @@ def _checked(vector: Any, grid: Grid, modulus: int | None) -> NDArray[np.int64]:
 
 
 def _whole(array: NDArray[Any]) -> NDArray[Any]:
-    """Return entries as Python integers, which do not overflow."""
+    """Return entries as integers: of 64 bits, or Python integers for an array of objects."""
     kind = array.dtype.kind
     if kind not in "biufO" or (kind == "O" and not all(map(_is_integer, array))):
         raise TypeError(
@@ -227,7 +226,18 @@ def _whole(array: NDArray[Any]) -> NDArray[Any]:
                 "the sum, changes counts: choose settings under which whole numbers are exact, and "
                 "multiply an average by the number of sites."
             )
-    return np.array(list(map(int, array)), object)
+    if kind == "O":
+        return np.array(list(map(int, array)), object)
+    return array.astype(np.uint64 if kind == "u" else np.int64)
+
+
+def _signed(whole: NDArray[Any], modulus: int) -> NDArray[np.int64]:
+    """Return the lowest bits of integers as signed integers; the upper half is negative."""
+    if whole.dtype.kind == "O":
+        whole = (whole % modulus).astype(np.uint64)
+    n_other_bits = np.uint64(65 - modulus.bit_length())
+    shifted = (whole.view(np.uint64) << n_other_bits).view(np.int64)
+    return shifted >> n_other_bits.astype(np.int64)
 
 
 def _is_integer(number: Any) -> bool:

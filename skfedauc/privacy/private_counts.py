@@ -255,7 +255,8 @@ class PrivateCounts(Saved):
         named = dict(_loaded(number, part) for number, part in enumerate(parts))
         bins = next((part.bins for part in named.values() if isinstance(part, PrivateCounts)), None)
         if bins is None:
-            raise ValueError("parts must have at least one PrivateCounts; got none.")
+            found = "only ScoreCounts, which ScoreCounts.merge adds up" if named else "none"
+            raise ValueError(f"parts must have at least one PrivateCounts; got {found}.")
         states = {
             name: exact_state(part, bins, name) if isinstance(part, ScoreCounts) else part._state  # noqa: SLF001
             for name, part in named.items()

@@ -159,7 +159,7 @@ def exact_state(counts: ScoreCounts, bins: Bins, name: str) -> State:
 def merged(parts: Mapping[str, State]) -> State:
     """Add up states by name."""
     # Private counts have what it reads of exact ones.
-    agreement: Any = Agreement()
+    agreement: Any = Agreement(when=" before drawing the noise")
     first_name, first = next(iter(parts.items()))
     for name, part in parts.items():
         if part.bins != first.bins:
