@@ -176,7 +176,7 @@ class CandidatesDisplay(Display):
                 zorder=4,
             )
             text = self._parameters(self.chosen)
-            entries.append((self.chosen_marker_, f"chosen: {text}" if text else "chosen"))
+            entries.append((self.chosen_marker_, f"chosen{text}"))
         self.note_ = drawing.not_shown(n_failed, "candidate", "a score")
         ax.set_xlabel(f"{self.gap}, mean over folds")
         ax.set_ylabel(f"{self.score}, mean over folds")
@@ -185,13 +185,15 @@ class CandidatesDisplay(Display):
         drawing.legend_and_note(ax, entries, self.note_, limits)
 
     def _parameters(self, candidate: int) -> str:
-        """Return a candidate's parameters as text, without pipeline steps."""
+        """Return a candidate's parameters after a colon, without pipeline steps."""
         values = {} if self._params is None else self._params[candidate]
         texts = {
             name.rsplit("__", 1)[-1]: f"{value:.3g}" if isinstance(value, float) else f"{value}"
             for name, value in values.items()
         }
-        return drawing.text_of(", ".join(map("=".join, texts.items())), _MOST_CHARACTERS)
+        if not texts:
+            return ""
+        return ": " + drawing.text_of(", ".join(map("=".join, texts.items())), _MOST_CHARACTERS)
 
 
 def front_of(scores: NDArray[np.float64], gaps: NDArray[np.float64]) -> list[int]:
