@@ -33,13 +33,13 @@ class GroupPairs:
     A tie counts one half. The weight of a pair is the product of its rows' weights. `u2` is twice
     the weight of the concordant pairs, i.e. twice Mann-Whitney's U.
 
-    With `folds`, counts with the labels of `counts`, pairs consist of rows of the same fold, and
-    sums run over these `parts`; None compares all rows.
+    With ``folds``, counts with the labels of ``counts``, pairs consist of rows of the same fold,
+    and sums run over these `parts`; None compares all rows.
 
-    If `rows_repeat`, a row can count several times, and variances are not available. `clusters` has
-    the same rows' counts by group and cluster; None means independent rows. If `is_over_folds`, the
-    scores are those of several models, each fitted to rows that others scored. If `is_multiclass`,
-    the model does not decide by a threshold on the score of one class.
+    If ``rows_repeat``, a row can count several times, and variances are not available. ``clusters``
+    has the same rows' counts by group and cluster; None means independent rows. If
+    ``is_over_folds``, the scores are those of several models, each fitted to rows that others
+    scored. If ``is_multiclass``, the model does not decide by a threshold on a single score.
     """
 
     counts: ScoreCounts

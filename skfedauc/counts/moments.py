@@ -114,7 +114,7 @@ class Summary(NamedTuple):
 
     @property
     def starts(self) -> NDArray[np.intp]:
-        """First row of each group, and the number of rows, as in `Cells`: a row per group."""
+        """First row of each group, and the number of rows, as in cells: a row per group."""
         return np.arange(self.negatives.size + 1)
 
     @property
