@@ -7,6 +7,7 @@ excludes it, so both agree at every level.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -54,6 +55,8 @@ class Answer:
     ----------
     question : Question
     column : str
+    highest, lowest : object
+        Groups with the largest and the smallest value.
     estimate, ci_low, ci_high : float
         The gap between groups, or its change, with the limits from which the verdict is read.
     pvalue : float
@@ -66,8 +69,6 @@ class Answer:
     verdict : {"differ", "undecided", "smaller", "larger", "changed", "unanswered"}
         "differ" for one model; for two models, whether the gap is smaller or larger in the second
         model, or "changed" if a disparity changed its sign.
-    highest, lowest : object
-        Groups with the largest and the smallest value.
     shown : Gap
         The groups that a sentence names, with their gap: the largest gap if the rows establish it,
         else the clearest established one, because the largest often belongs to few rows.
@@ -94,6 +95,8 @@ class Answer:
 
     question: Question
     column: str
+    highest: Any = None
+    lowest: Any = None
     estimate: float = np.nan
     ci_low: float = np.nan
     ci_high: float = np.nan
@@ -101,8 +104,6 @@ class Answer:
     confidence_level: float = np.nan
     n_claims: int = 1
     verdict: Verdict = "unanswered"
-    highest: Any = None
-    lowest: Any = None
     shown: Gap = _NOTHING
     groups: tuple[Any, ...] = ()
     table: pd.DataFrame | None = None
@@ -124,11 +125,14 @@ class Answer:
         """Whether the verdict claims a difference or a change."""
         return self.verdict not in ("undecided", "unanswered")
 
+    @functools.cached_property
+    def _rows(self) -> dict[Any, dict[Any, Any]]:
+        assert self.table is not None
+        return dict(zip(self.groups, self.table.to_dict("records"), strict=True))
+
     def row(self, group: Any) -> dict[str, Any]:
         """Return a group's row in the table."""
-        assert self.table is not None
-        row = self.table.iloc[self.groups.index(group)]
-        return {str(name): value for name, value in row.items()}
+        return self._rows[group]
 
     def __repr__(self) -> str:
         if self.missing:
@@ -150,45 +154,39 @@ def answer(question: Question, sample: Sample, n_claims: int = 1) -> Answer:
     contrast = question.ask(sample)
     if np.isnan(contrast.values).any():
         return Answer(question, sample.column, missing=f"{question.rows} in each group")
-    groups, largest = sample.groups, contrast.largest(alpha)
+    largest = contrast.largest(alpha)
     is_apart = largest.ci_high < 1.0 if question.is_ratio else largest.ci_low > 0.0
     # The mean gap between equal groups is known for the AUCs of independent groups.
     has_expected = question.name == "difference" and not (is_apart or sample.shares_clusters)
-    reference = int(sample.n_rows("rows").argmax())
-    n_rows = sample.n_rows("rows") if contrast.n_rows is None else contrast.n_rows
+    reference = int(sample.n_rows().argmax())
+    n_rows = sample.n_rows() if contrast.n_rows is None else contrast.n_rows
     table = {"n_rows": n_rows, "value": contrast.values, **contrast.columns(alpha, reference)}
-    shown = _headlined(contrast, alpha, sample, largest) if is_apart else largest
-    largest, shown = (_labelled(gap, groups) for gap in (largest, shown))
+    shown = None
+    if is_apart:  # first without groups with few rows
+        among = ~sample.is_few, np.ones_like(sample.is_few)
+        shown = next(filter(None, (contrast.clearest(alpha, groups) for groups in among)), None)
+    if shown is None or shown[:2] == largest[:2]:
+        shown = largest
     return Answer(
         question,
         sample.column,
-        *largest[2:],
+        *_labelled(largest, sample.groups),
         pvalue=min(contrast.pvalue() * n_claims, 1.0),
         confidence_level=1.0 - alpha,
         n_claims=n_claims,
         verdict="differ" if is_apart else "undecided",
-        highest=largest.highest,
-        lowest=largest.lowest,
-        shown=shown,
-        groups=groups,
+        shown=_labelled(shown, sample.groups),
         table=pd.DataFrame(table, index=estimates_of(sample.report).labels.copy()),
-        reference=None if question.is_with_others else groups[reference],
-        few=sample.few_groups,
+        reference=None if question.is_with_others else sample.groups[reference],
         expected=null_difference_of(sample.report) if has_expected else np.nan,
+        groups=sample.groups,
+        few=sample.few_groups,
     )
 
 
 def _labelled(gap: Gap, groups: tuple[Any, ...]) -> Gap:
     highest, lowest = (None if g is None else groups[g] for g in gap[:2])
     return gap._replace(highest=highest, lowest=lowest)
-
-
-def _headlined(contrast: Any, alpha: float, sample: Sample, largest: Gap) -> Gap:
-    """Return the established gap to name: first without groups with few rows, then over all."""
-    all_groups = np.ones_like(sample.is_few)
-    found: Gap | None = contrast.clearest(alpha, ~sample.is_few)
-    found = found or contrast.clearest(alpha, all_groups)
-    return largest if found is None or found[:2] == largest[:2] else found
 
 
 def _larger(question: Question, sample: Sample, n_claims: int) -> Answer:
@@ -255,13 +253,11 @@ def change(
     return Answer(
         question,
         sample.column,
-        *changed[2:],
+        *changed,
         pvalue=min(pvalue * n_claims, 1.0),
         confidence_level=1.0 - alpha,
         n_claims=n_claims,
-        verdict=_verdict_of_change(gap, before, after),
-        highest=changed.highest,
-        lowest=changed.lowest,
+        verdict=_verdict_of_change(changed, before, after),
         shown=changed,
         groups=groups,
         table=pd.DataFrame(table, index=estimates_of(sample.report).labels.copy()),
@@ -284,25 +280,24 @@ def change_within(
     within = joint_within(models.rows, auc_values(models.rows)[0])
     assert share is not None
     found = compare_average(within, share, bounded, _PAIR, gap.confidence_level)
-    before, after, apart, low, high = (float(column[0]) for column in found[:5])
-    limits = [apart, low, high]
+    before, after, *limits = (float(column[0]) for column in found[:5])
+    changed = Gap(None, None, *limits)
     return replace(
         gap,
         question=question,
-        estimate=apart,
-        ci_low=low,
-        ci_high=high,
+        estimate=changed.estimate,
+        ci_low=changed.ci_low,
+        ci_high=changed.ci_high,
         pvalue=min(n_claims * float(found.pvalue[0]), 1.0),
-        verdict=_verdict_of_change(limits, before, after),
-        shown=Gap(None, None, apart, low, high),
+        verdict=_verdict_of_change(changed, before, after),
+        shown=changed,
         before=before,
         after=after,
     )
 
 
-def _verdict_of_change(gap: list[float], before: float, after: float) -> Verdict:
-    _, low, high = gap
-    if not (low > 0.0 or high < 0.0):
+def _verdict_of_change(gap: Gap, before: float, after: float) -> Verdict:
+    if not (gap.ci_low > 0.0 or gap.ci_high < 0.0):
         return "undecided"
     if before * after < 0.0:
         return "changed"

@@ -10,11 +10,9 @@ import numpy as np
 
 from skfedauc import _words
 from skfedauc.audit.answers import ESTIMATE, Answer, Audited, change, change_within, gap_table
-from skfedauc.audit.contents import document_of_comparison
-from skfedauc.audit.document import Document
-from skfedauc.audit.output import Output
+from skfedauc.audit.contents import Output
 from skfedauc.audit.questions import QUESTIONS, TwoModels
-from skfedauc.audit.samples import Sample, column_names, part_of
+from skfedauc.audit.samples import Sample, column_names, labels_by, places_of
 from skfedauc.comparison import paired_rows
 
 if TYPE_CHECKING:
@@ -69,12 +67,8 @@ class AuditComparison(Output):
         if first.columns != second.columns or first.min_per_class != second.min_per_class:
             raise ValueError("a comparison needs audits with equal columns and min_per_class.")
         self.audits, self.models = (first, second), (models[0], models[1])
+        self.samples = first.samples
         self._by_row = first.by_row, second.by_row
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Names of columns and their combinations."""
-        return tuple(self.audits[0].columns)
 
     @functools.cached_property
     def answers(self) -> dict[str, dict[str, Answer]]:
@@ -96,17 +90,13 @@ class AuditComparison(Output):
 
     def _rows_of(self, sample: Sample) -> TwoModels:
         """Return the rows in a column's compared groups, with both models."""
-        first = self.audits[0]
-        labels = first.report.counts.groups or ()
-        names, chosen = column_names(first.report), sample.names
-        if chosen != names:
-            places = [names.index(name) for name in chosen]
-            labels = tuple(part_of(label, places) for label in labels)
-        number = {group: g for g, group in enumerate(sample.groups)}
-        numbers = np.array([number.get(label, len(number)) for label in labels], np.intp)
-        rows = paired_rows([of.rows for of in self._by_row], self.audits[0].report)
-        rows = dataclasses.replace(rows, codes=numbers[rows.codes], n_groups=len(number) + 1)
-        mine, is_compared = rows.codes < len(number), np.arange(len(number) + 1) < len(number)
+        report, n_groups = self.audits[0].report, len(sample.groups)
+        labels = labels_by(report.counts.groups or (), column_names(report), sample.names)
+        rows = paired_rows([of.rows for of in self._by_row], report)
+        # The rows in other groups are a last group.
+        codes = places_of(labels, sample.groups)[rows.codes]
+        mine, is_compared = codes < n_groups, np.arange(n_groups + 1) < n_groups
+        rows = dataclasses.replace(rows, codes=codes, n_groups=n_groups + 1)
         decided = [of.selected[mine] for of in self._by_row if of.selected is not None]
         decisions = np.array(decided) if len(decided) == len(self._by_row) else None
         return TwoModels(self.models, rows.of_groups(is_compared), decisions)
@@ -131,8 +121,3 @@ class AuditComparison(Output):
         return {"models": models} | {
             key: fact for key, fact in shared.items() if key not in _OF_A_MODEL
         }
-
-    @functools.cached_property
-    def document(self) -> Document:
-        """What all outputs hold: the first screen, the appendix and the numbers."""
-        return document_of_comparison(self)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import functools
+import json
 import math
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from skfedauc import _words
+from skfedauc._output_file import check_target, write_whole
 from skfedauc.audit import wording
 from skfedauc.audit.answers import LEVEL, Answer, Audited, tolerance
 from skfedauc.audit.document import (
@@ -24,9 +24,10 @@ from skfedauc.audit.document import (
     Table,
     plain_label,
     plain_number,
+    rendered,
 )
 from skfedauc.audit.questions import QUESTIONS
-from skfedauc.audit.samples import Sample
+from skfedauc.audit.samples import Sample, places_of
 from skfedauc.inference.calibration import reliability
 from skfedauc.planning import rows_needed
 from skfedauc.report import GroupAUC, estimates_of
@@ -42,8 +43,6 @@ MOST_MARKS, _MOST_IN_PLOT, _MOST_ROWS, _MOST_IN_LABEL = 12, 100, 500, 16
 _PLANNED = 0.05
 # Answers to a tolerance, in the order of a document
 ANSWERS = ("met", "not met", "undecided")
-# Verdicts on the change of the AUC within groups
-_OF_WITHIN: dict[str, Any] = {"smaller": "lower", "larger": "higher"}
 _ENDS = ("ci_low", "ci_high")
 _NUMBERS = ("estimate", *_ENDS, "confidence_level", "pvalue")
 _LIMITS = (
@@ -52,100 +51,165 @@ _LIMITS = (
 )
 
 
-def document_of_audit(audit: Audited) -> Document:
-    """Return the document for one model's audit."""
-    primary, level = QUESTIONS[audit.primary], 1.0 - (1.0 - LEVEL) / audit.n_audits
-    also = _level_of(audit.answers, _also(audit.answers, [primary.name]))
-    return _document(
-        audit,
-        [audit],
-        [primary.name],
-        title=f"do groups differ in {primary.noun}?",
-        center=audit.report.pooled if primary.name == "difference" else math.nan,
-        legend=f"{primary.noun} with {wording.NINETY_FIVE} interval, lowest first; dashed: "
-        "all rows together; pale: few rows; at right: rows.",
-        promise=wording.promise(primary, level, also, audit.n_audits),
-    )
+class Output:
+    """Outputs of an audit or a comparison: text, notebook, Markdown, JSON and a page.
+
+    All outputs render one `Document`; none of them computes, selects or words anything.
+    """
+
+    samples: dict[str, Sample]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Column names, and of their combinations."""
+        return tuple(self.samples)
+
+    @functools.cached_property
+    def document(self) -> Document:
+        """Content of all outputs: the first screen, the appendix and the numbers."""
+        return _document_of(self)
+
+    def __repr__(self) -> str:
+        return "\n".join(self.document.lines())
+
+    def _repr_html_(self) -> str:
+        """Return the first screen, for notebooks."""
+        return rendered(self.document, is_page=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the answers, tables, sentences and facts as plain values.
+
+        Returns
+        -------
+        dict
+            The `facts`, the `headline`, the answers and left out groups by column, and the
+            `tolerances`. Undefined values are None.
+        """
+        return self.document.data
+
+    def to_json(self, path: str | os.PathLike[str] | None = None) -> str | None:
+        """Return `to_dict` as JSON, or write it to a file.
+
+        Parameters
+        ----------
+        path : str or os.PathLike, default=None
+            File to write, replaced only when the document is complete. None returns the document.
+
+        Returns
+        -------
+        str or None
+            The document; None with a `path`.
+        """
+        return _text_or_file(lambda: as_json(self.to_dict()), path)
+
+    def to_markdown(self, path: str | os.PathLike[str] | None = None) -> str | None:
+        """Return the first screen, the tables and the definitions in Markdown, for a model card.
+
+        Parameters
+        ----------
+        path : str or os.PathLike, default=None
+            File to write, replaced only when the text is complete. None returns the text.
+
+        Returns
+        -------
+        str or None
+            The text; None with a `path`.
+        """
+        return _text_or_file(self.document.to_markdown, path)
+
+    def to_html(self, path: str | os.PathLike[str] | None = None) -> str | None:
+        """Return a self-contained page, or write it: one screen, and an appendix that folds.
+
+        Parameters
+        ----------
+        path : str or os.PathLike, default=None
+            File to write, replaced only when the page is complete. None returns the page.
+
+        Returns
+        -------
+        str or None
+            The page; None with a `path`.
+
+        Raises
+        ------
+        ImportError
+            If jinja2 is missing; ``pip install "skfedauc[html]"`` installs it.
+        OSError
+            If writing the file fails. An existing file then remains unchanged.
+        """
+        return _text_or_file(lambda: rendered(self.document, is_page=True), path)
 
 
-def document_of_comparison(comparison: Any) -> Document:
-    """Return the document for a comparison between two models."""
-    first, second = comparison.models
-    answers, primary = comparison.answers, ["difference", "within"]
-    level = 1.0 - (1.0 - LEVEL) / len(primary)
-    return _document(
-        comparison,
-        list(comparison.audits),
-        primary,
-        title=f"did gaps between groups change from {first} to {second}?",
-        center=comparison.audits[1].report.pooled,
-        legend=f"AUC of {first} (\N{WHITE CIRCLE}) and {second} (\N{BLACK CIRCLE}); dashed: "
-        f"all rows together with {second}; at right: rows.",
-        promise=wording.promise_of_changes(level, _level_of(answers, _also(answers, primary))),
-    )
+def as_json(document: dict[str, Any], *, is_printed: bool = False) -> str:
+    """Return nested plain values as JSON, without NaN or infinite numbers; ASCII if printed."""
+    return json.dumps(document, indent=2, ensure_ascii=is_printed, allow_nan=False)
 
 
-def _document(
-    result: Any,
-    audits: list[Audited],
-    primary: list[str],
-    *,
-    title: str,
-    center: float,
-    legend: str,
-    promise: str,
-) -> Document:
-    """Return the document for the answers of an audit, or of a comparison of audits."""
-    answers, facts, samples = result.answers, result.facts, audits[0].samples
+def _text_or_file(make: Callable[[], str], path: str | os.PathLike[str] | None) -> str | None:
+    """Return the text, or write it; a path that cannot be written is refused first."""
+    if path is None:
+        return make()
+    check_target(path)
+    write_whole(path, make())
+    return None
+
+
+# The document ------------------------------------------------------------------------------------
+
+
+def _document_of(result: Any) -> Document:
+    """Return the document for the answers of an audit, or of a comparison of two audits."""
+    answers, facts, samples = result.answers, result.facts, result.samples
+    audits = getattr(result, "audits", (result,))
+    primary = [result.primary] if len(audits) == 1 else ["difference", "within"]
     model, favorable = facts["names"]["model"], facts["favorable"]
     models = list(facts.get("models", [""]))
-    also = _also(answers, primary)
-    tolerances = [
-        replace(row, title=f"{row.title}, {name}" if name else row.title)
-        for name, audit in zip(models, audits, strict=True)
-        for row in _tolerances(audit)
+    of_models = list(zip(audits, models, strict=True))
+    # The AUC within groups shares the definition and the table of the gap between them.
+    known = [of for by in answers.values() for of in by.values() if of.question.name in QUESTIONS]
+    also = [
+        name
+        for name in next(iter(answers.values()))
+        if name not in primary
+        and not QUESTIONS[name].is_for_tolerance
+        and any(not of_column[name].missing for of_column in answers.values())
     ]
-    headline = [_headline(audit, name) for name, audit in zip(models, audits, strict=True)]
+    levels = {
+        wording.level_text(found.confidence_level)
+        for found in known
+        if found.question.name in also and not found.missing
+    }
+    also_level = _words.enumerated(sorted(levels), "or") if levels else wording.NINETY_FIVE
+    title, legend, promise = wording.frame(
+        QUESTIONS[primary[0]],
+        1.0 - (1.0 - LEVEL) / (len(primary) * audits[0].n_audits),
+        also_level if levels else "",
+        audits[0].n_audits,
+        getattr(result, "models", None),
+    )
+    tolerances = [row for audit, name in of_models for row in _tolerances(audit, name)]
+    headline = [_headline(audit, name) for audit, name in of_models]
+    tables = [_table(found, favorable) for found in known if found.table is not None]
     if len(audits) == 1:
         headline += [_on_tolerance(row, answers) for row in tolerances]
-    cards = [
-        _card([answers[column][name] for name in primary], sample, favorable)
-        for column, sample in samples.items()
-    ]
-    tables = [
-        _table(found, favorable)
-        for of_column in answers.values()
-        for name, found in of_column.items()
-        if found.table is not None and name != "within"
-    ]
-    if "calibration_difference" in also and len(audits) == 1:
-        tables += [
-            _table_of_slopes(sample, column)
-            for column, sample in samples.items()
-            if sample.has_probabilities
-        ]
-    asked = dict.fromkeys(name for of in answers.values() for name in of if name != "within")
-    overview = [
-        Row(
-            QUESTIONS[name].title,
-            tuple(_cell(of[name], wording.short(of[name], favorable)) for of in answers.values()),
-            QUESTIONS[name].gloss,
-        )
-        for name in also
-    ]
+        slopes = [of for of in samples.values() if of.has_probabilities]
+        tables += map(_table_of_slopes, slopes if "calibration_difference" in also else [])
     return Document(
         title=f"{model}: {title}" if model else title[:1].upper() + title[1:],
         facts=_facts(facts, audits),
         headline=" ".join(headline),
-        cards=tuple(cards),
-        center=center,
+        cards=tuple(
+            _card([answers[column][name] for name in primary], sample, favorable)
+            for column, sample in samples.items()
+        ),
+        center=audits[-1].report.pooled if "difference" in primary else math.nan,
         columns=tuple(answers),
-        also=tuple(overview),
-        also_level=_level_of(answers, also) or wording.NINETY_FIVE,
+        also=tuple(_overview([by[name] for by in answers.values()], favorable) for name in also),
+        also_level=also_level,
         tolerances=tuple(tolerances),
         legend=f"Plots: {legend}",
         promise=f"{promise} {_LIMITS}",
-        definitions=tuple((QUESTIONS[name].title, QUESTIONS[name].definition) for name in asked),
+        definitions=tuple({of.question.title: of.question.definition for of in known}.items()),
         tables=tuple(tables),
         plots=plots_of(audits[0]) if len(audits) == 1 else (),
         provenance=tuple(_provenance(facts)),
@@ -153,10 +217,16 @@ def _document(
             "facts": facts,
             "headline": " ".join(headline),
             "columns": {
-                column: _plain_column(of_column, samples[column], favorable)
+                column: {
+                    "answers": {name: _plain(of, favorable) for name, of in of_column.items()},
+                    "left_out": [
+                        {"group": plain_label(group), "n_positives": m, "n_negatives": n}
+                        for group, m, n in samples[column].left_out.groups
+                    ],
+                }
                 for column, of_column in answers.items()
             },
-            "tolerances": _plain_tolerances(audits, models),
+            "tolerances": _plain_tolerances(of_models),
         },
     )
 
@@ -164,26 +234,7 @@ def _document(
 # Parts of the first screen -----------------------------------------------------------------------
 
 
-def _also(answers: Answers, primary: list[str]) -> list[str]:
-    """Return which secondary questions are answered by at least one column."""
-    names = dict.fromkeys(name for of_column in answers.values() for name in of_column)
-    return [
-        name
-        for name in names
-        if name not in primary
-        and not QUESTIONS[name].is_for_tolerance
-        and any(not of_column[name].missing for of_column in answers.values())
-    ]
-
-
-def _level_of(answers: Answers, names: list[str]) -> str:
-    """Return some answers' interval levels; empty without answers."""
-    found = [of_column[name] for of_column in answers.values() for name in names]
-    levels = {wording.level_text(of.confidence_level) for of in found if not of.missing}
-    return _words.enumerated(sorted(levels), "or") if levels else ""
-
-
-def _facts(facts: Mapping[str, Any], audits: list[Audited]) -> tuple[str, ...]:
+def _facts(facts: Mapping[str, Any], audits: Sequence[Audited]) -> tuple[str, ...]:
     label, positive = facts["names"]["label"], facts["positive_class"]
     what = label or (positive if isinstance(positive, str) else "")
     counted = _words.counted(facts["n_positives"], "positive") + (f" ({what})" if what else "")
@@ -240,27 +291,31 @@ def _card(found: list[Answer], sample: Sample, favorable: str | None) -> Card:
     if primary.question.name == "difference" and primary.reference is not None:
         why = across_groups(estimates_of(sample.report))
         notes += [f"{said.replace('pooled', 'The pooled AUC', 1)}." for said in why]
-    notes += [sample.remark] * bool(sample.remark)
-    marks = shown = [] if primary.table is None else _marks(primary)
+    notes += filter(None, [sample.left_out.in_words()])
+    marks = [] if primary.table is None else _marks(primary)
     if len(marks) > MOST_MARKS:
         half = MOST_MARKS // 2
-        shown = [*marks[:half], *marks[-half:]]
         notes.insert(0, f"Plot: the {half} lowest and the {half} highest of {len(marks):,} groups.")
     more = marks if MOST_MARKS < len(marks) <= _MOST_IN_PLOT else []
     cells = tuple(_primary_cell(of, favorable) for of in found)
-    return Card(f"By {sample.column}", cells, tuple(shown), tuple(notes), tuple(more))
+    return Card(f"By {sample.column}", cells, tuple(_ends(marks)), tuple(notes), tuple(more))
 
 
 def _primary_cell(found: Answer, favorable: str | None) -> Cell:
     subject, verdict = found.question.title, found.verdict
     if found.question.name == "within":
-        verdict = _OF_WITHIN.get(verdict, verdict)
+        verdict = wording.OF_WITHIN.get(verdict, verdict)
     elif found.models:
         subject += " gap"
     elif not found.is_claim:
         subject = ""
-    cell = _cell(found, wording.sentence(found, favorable))
-    return replace(cell, subject=subject, verdict=verdict)
+    text = wording.sentence(found, favorable)
+    return Cell(verdict, text, *found.shown[2:], subject=subject)
+
+
+def _overview(found: list[Answer], favorable: str | None) -> Row:
+    cells = (Cell(of.verdict, wording.short(of, favorable), *of.shown[2:]) for of in found)
+    return Row(found[0].question.title, tuple(cells), found[0].question.gloss)
 
 
 def _plan(found: Answer, sample: Sample) -> list[str]:
@@ -280,41 +335,37 @@ def _plan(found: Answer, sample: Sample) -> list[str]:
 
 def _marks(found: Answer) -> list[Mark]:
     """Return the plot's rows, lowest first; for two models, the limits are those of the change."""
-    assert found.table is not None
     names = ["after", "after", "after", "before"] if found.models else ["value", *_ENDS]
-    rows, is_lower, marks = found.table.to_dict("records"), _is_lower(found), []
-    for g in _order(found).tolist():
-        row, group = rows[g], found.groups[g]
-        style = "low" if is_lower[g] else "few" if group in found.few else ""
-        label = _words.shortened_label(group, _MOST_IN_LABEL)
+    lower, marks = _lower(found), []
+    for group in _ordered(found):
+        row, label = found.row(group), _words.shortened_label(group, _MOST_IN_LABEL)
+        style = "low" if group in lower else "few" if group in found.few else ""
         value, low, high, *before = (float(row[name]) for name in names)
         marks.append(Mark(label, value, low, high, int(row["n_rows"]), style, *before))
     return marks
 
 
-def _is_lower(found: Answer) -> NDArray[np.bool_]:
-    """Return whether each group is established to be lower than the largest one."""
-    assert found.table is not None
+def _lower(found: Answer) -> set[Any]:
+    """Return the groups that are established to be lower than the largest one."""
     if found.question.is_with_others or found.models:
-        return np.zeros(len(found.groups), np.bool_)
+        return set()
     if found.verdict == "differ" and len(found.groups) == 2:  # the lower one can be the reference
-        return np.array([group == found.lowest for group in found.groups])
-    return found.table["simultaneous_high"].to_numpy(np.float64) < 0
+        return {found.lowest}
+    return {group for group in found.groups if found.row(group)["simultaneous_high"] < 0}
 
 
-def _order(found: Answer) -> NDArray[np.intp]:
+def _ordered(found: Answer) -> list[Any]:
     """Return the groups by their value, the lowest first."""
-    assert found.table is not None
-    values = found.table["after" if found.models else "value"].to_numpy()
-    return np.argsort(values, kind="stable")
+    return sorted(found.groups, key=lambda of: found.row(of)["after" if found.models else "value"])
 
 
-def _cell(found: Answer, text: str) -> Cell:
-    return Cell(found.verdict, text, *found.shown[2:])
+def _ends(ordered: list[Any]) -> list[Any]:
+    """Return the lowest and the highest of many items."""
+    half = MOST_MARKS // 2
+    return ordered if len(ordered) <= MOST_MARKS else [*ordered[:half], *ordered[-half:]]
 
 
-def _tolerances(audit: Audited) -> list[Row]:
-    """Return a row for each tolerance."""
+def _tolerances(audit: Audited, model: str) -> list[Row]:
     rows = []
     for name, limit in audit.facts["tolerances"].items():
         question, cells = QUESTIONS[name], []
@@ -326,9 +377,10 @@ def _tolerances(audit: Audited) -> list[Row]:
             null = 1.0 if question.is_ratio else 0.0
             cells.append(Cell(tolerance(found, limit), text, *found.gap, null=null, limit=limit))
         title = question.title
-        if not question.is_ratio and not question.parts and not question.is_with_others:
+        if not question.is_for_tolerance and not question.is_with_others:
             title += " difference"
-        rows.append(Row(f"{title} {wording.bound_text(question, limit)}", tuple(cells)))
+        required = [f"{title} {wording.bound_text(question, limit)}", model]
+        rows.append(Row(", ".join(filter(None, required)), tuple(cells)))
     return rows
 
 
@@ -337,7 +389,6 @@ def _tolerances(audit: Audited) -> list[Row]:
 
 def _table(found: Answer, favorable: str | None) -> Table:
     """Return the table of an answer's groups, or of their changes."""
-    assert found.table is not None
     question, level = found.question, wording.level_text(found.confidence_level)
     values, heading = ["value"], [question.noun, f"{wording.NINETY_FIVE} interval"]
     sign = "+" if found.models or question.is_signed else ""
@@ -347,10 +398,9 @@ def _table(found: Answer, favorable: str | None) -> Table:
     elif found.reference is not None:
         heading.append(f"minus {_words.shortened_label(found.reference)}")
     scope = "all groups" if found.reference is None else "all pairs"
-    records, rows = found.table.to_dict("records"), []
-    order = _order(found).tolist()
-    for g in order[:_MOST_ROWS]:
-        row, group = records[g], found.groups[g]
+    rows, note = [], ""
+    for group in _ordered(found)[:_MOST_ROWS]:
+        row = found.row(group)
         cells = [_words.shortened_label(group), f"{int(row['n_rows']):,}"]
         cells += [wording.value_text(question, row[name]) for name in values]
         cells.append(wording.limits_text(question, row["ci_low"], row["ci_high"], sign))
@@ -359,17 +409,18 @@ def _table(found: Answer, favorable: str | None) -> Table:
             cells.append("reference" if group == found.reference else difference)
         limits = row["simultaneous_low"], row["simultaneous_high"]
         rows.append((*cells, wording.limits_text(question, *limits, "+")))
-    note = ""
-    if len(order) > _MOST_ROWS:
-        note = f"The {_MOST_ROWS} lowest of {len(order):,} groups; the JSON document has all."
+    if len(found.groups) > _MOST_ROWS:
+        note = (
+            f"The {_MOST_ROWS} lowest of {len(found.groups):,} groups; the JSON document has all."
+        )
     title, said = f"{question.title} by {found.column}", wording.sentence(found, favorable)
     columns = (found.column, question.rows, *heading, f"{level}, {scope}")
     return Table(title, said, columns, tuple(rows), note)
 
 
-def _table_of_slopes(sample: Sample, column: str) -> Table:
+def _table_of_slopes(sample: Sample) -> Table:
     """Return the groups' calibration slopes as a table."""
-    found, n_rows, rows = sample.slopes(), sample.n_rows("rows").tolist(), []
+    found, n_rows, rows = sample.slopes(), sample.n_rows().tolist(), []
     numbers = zip(sample.groups, n_rows, *found[:3], found.note, strict=True)
     for group, n, value, low, high, note in list(numbers)[:_MOST_ROWS]:
         cells = wording.number(value), f"{wording.number(low)} to {wording.number(high)}"
@@ -377,8 +428,8 @@ def _table_of_slopes(sample: Sample, column: str) -> Table:
             cells = str(note), ""
         rows.append((_words.shortened_label(group), f"{n:,}", *cells))
     said = "The calibration slope is 1 for calibrated scores, and below 1 for too extreme scores."
-    heading = (column, "rows", "slope", f"{wording.NINETY_FIVE} interval")
-    return Table(f"Calibration slope by {column}", said, heading, tuple(rows))
+    heading = (sample.column, "rows", "slope", f"{wording.NINETY_FIVE} interval")
+    return Table(f"Calibration slope by {sample.column}", said, heading, tuple(rows))
 
 
 def _provenance(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -402,19 +453,6 @@ def _provenance(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
 # Plain values ------------------------------------------------------------------------------------
 
 
-def _plain_column(
-    answers: Mapping[str, Answer], sample: Sample, favorable: str | None
-) -> dict[str, Any]:
-    """Return a column's answers and left out groups as plain values."""
-    return {
-        "answers": {name: _plain(of, favorable) for name, of in answers.items()},
-        "left_out": [
-            {"group": plain_label(group), "n_positives": m, "n_negatives": n}
-            for group, m, n in sample.left_out
-        ],
-    }
-
-
 def _plain(found: Answer, favorable: str | None) -> dict[str, Any]:
     """Return an answer as plain values."""
     numbers: dict[str, Any] = {key: plain_number(getattr(found, key)) for key in _NUMBERS}
@@ -426,10 +464,10 @@ def _plain(found: Answer, favorable: str | None) -> dict[str, Any]:
     labels = {key: None if of is None else plain_label(of) for key, of in ends.items()}
     groups = []
     if found.table is not None and found.question.name != "within":
-        for group, row in zip(found.groups, found.table.to_dict("records"), strict=True):
-            of_group = {str(key): plain_number(of) for key, of in row.items() if key != "n_rows"}
-            n_rows = int(row["n_rows"])
-            groups.append({"group": plain_label(group), "n_rows": n_rows, **of_group})
+        for group in found.groups:
+            row = {name: plain_number(of) for name, of in found.row(group).items()}
+            row["n_rows"] = int(found.row(group)["n_rows"])
+            groups.append({"group": plain_label(group), **row})
     return {
         **numbers,
         "n_claims": found.n_claims,
@@ -441,7 +479,7 @@ def _plain(found: Answer, favorable: str | None) -> dict[str, Any]:
     }
 
 
-def _plain_tolerances(audits: list[Audited], models: list[str]) -> dict[str, Any]:
+def _plain_tolerances(audits: list[tuple[Audited, str]]) -> dict[str, Any]:
     """Return the answers to tolerances, and each answer's count."""
     cases = [
         {
@@ -452,7 +490,7 @@ def _plain_tolerances(audits: list[Audited], models: list[str]) -> dict[str, Any
             **{key: plain_number(row[key]) for key in ("limit", "estimate", "ci_low", "ci_high")},
             "answer": row["answer"],
         }
-        for model, audit in zip(models, audits, strict=True)
+        for audit, model in audits
         for row in audit.tolerances.reset_index().to_dict("records")
     ]
     answers = [case["answer"] for case in cases]
@@ -475,7 +513,10 @@ def plots_of(audit: Audited) -> tuple[Panels, ...]:
         of_aucs = audit.answers[column]["difference"]
         if of_aucs.table is None:
             continue
-        chosen, n_groups = _shown(_order(of_aucs), sample.is_few), len(sample.groups)
+        order, n_groups = _ordered(of_aucs), len(sample.groups)
+        if n_groups > MOST_MARKS:
+            order = _ends([group for group in order if group not in of_aucs.few])
+        chosen = places_of(order, sample.groups).tolist()
         many = "" if len(chosen) == n_groups else f" of {len(chosen)} of {n_groups:,} groups"
         found.append(_roc_curves(column, sample, of_aucs, chosen, many))
         if sample.has_probabilities:
@@ -483,29 +524,19 @@ def plots_of(audit: Audited) -> tuple[Panels, ...]:
     return tuple(found)
 
 
-def _shown(order: NDArray[np.intp], is_few: NDArray[np.bool_]) -> list[int]:
-    """Return the groups to draw by AUC: all, or the lowest and highest that are not few."""
-    if order.size > MOST_MARKS:
-        large = order[~is_few[order]]
-        order = large if large.size >= 2 else order
-        lowest, _, highest = _words.ends(order, MOST_MARKS)
-        order = np.append(lowest, highest)
-    return [int(g) for g in order]
-
-
 def _roc_curves(
     column: str, sample: Sample, of_aucs: Answer, chosen: list[int], many: str
 ) -> Panels:
-    is_lower, curves, lines = _is_lower(of_aucs), estimates_of(sample.report).curves, []
+    lower, curves, lines = _lower(of_aucs), estimates_of(sample.report).curves, []
     for g in chosen:
-        style = "low" if is_lower[g] else "few" if sample.is_few[g] else ""
+        style = "low" if sample.groups[g] in lower else "few" if sample.is_few[g] else ""
         curve = curves.corners(g)
         assert curve is not None
         fpr, tpr = curve.thinned(_MOST_POINTS, _GRID)
         points = tuple(zip(fpr.tolist(), tpr.tolist(), strict=True))
         lines.append(Line(_words.shortened_label(sample.groups[g]), points, style))
     lines.sort(key=lambda line: line.style == "low")  # drawn last
-    says = "Groups that are established to be lower are red" if is_lower.any() else ""
+    says = "Groups that are established to be lower are red" if lower else ""
     few = "those of few rows are faint" if sample.is_few[chosen].any() else ""
     notes = "; ".join(filter(None, [says, few]))
     caption = f"ROC curves{many}, the lowest AUC first.{f' {notes}.' if notes else ''}"

@@ -1,12 +1,16 @@
-"""What an audit or a comparison says, as text, as Markdown and as plain values."""
+"""What an audit or a comparison says, and how it reads: as text, as Markdown and as a page."""
 
 from __future__ import annotations
 
+import base64
+import functools
+import json
 import math
 import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from skfedauc import _words
 
@@ -26,6 +30,14 @@ VERDICTS = {
 }
 # Marks from the most adverse one
 _ORDER = "\N{BALLOT X}?\N{EN DASH}\N{NOT EQUAL TO}\N{CHECK MARK}"
+# Plot of a card, 460 pixels wide: last pixel of the scale. Left of the scale are the labels, whose
+# characters are at most this wide, also on phones.
+_RIGHT, _CHARACTER = 392, 8.4
+# Plot of a table's cell: width and margin
+_GLYPH, _MARGIN = 132, 8
+_STEPS = (0.01, 0.02, 0.05, 0.1, 0.2)
+# Size of a panel in pixels, and its margin for labels
+_PANEL, _BORDER = 220, 30
 
 
 @dataclass(frozen=True)
@@ -270,3 +282,107 @@ def _markdown_table(heading: Sequence[str], rows: Iterable[Sequence[str]]) -> li
     table = [heading, ["---"] * len(heading), *rows]
     escaped = [[cell.replace("|", "\\|") for cell in row] for row in table]
     return [f"| {' | '.join(row)} |" for row in escaped]
+
+
+# Page --------------------------------------------------------------------------------------------
+
+
+class Scale(NamedTuple):
+    """Linear scale from values to pixels; values beyond its ends are drawn at the ends."""
+
+    low: float
+    high: float
+    first: float
+    last: float
+
+    def __call__(self, value: float) -> float:
+        """Return a value's pixel."""
+        share = (value - self.low) / (self.high - self.low)
+        return round(self.first + min(max(share, 0.0), 1.0) * (self.last - self.first), 1)
+
+    def ticks(self) -> list[tuple[float, str]]:
+        """Return pixels and labels for at most six round values."""
+        step = next((s for s in _STEPS if (self.high - self.low) / s <= 6), 0.5)
+        first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
+        values = [count * step for count in range(first, last + 1)]
+        return [(self(of), "0" if abs(of) < 1e-9 else _number(of, 2)) for of in values]
+
+
+def _number(value: float, digits: int = 3) -> str:
+    return f"{value:.{digits}f}".replace("-", "\N{MINUS SIGN}")
+
+
+def _scale_of_cards(cards: tuple[Card, ...]) -> Scale | None:
+    """Return the scale that all cards share; a few rows' wide intervals do not widen it."""
+    marks = [mark for card in cards for mark in (card.all_marks or card.marks)]
+    if not marks:
+        return None
+    ends = [of.value if of.before is None else of.before for of in marks]
+    ends += [mark.value for mark in marks]
+    precise = [mark for mark in marks if mark.style != "few"] or marks
+    ends += [mark.low for mark in precise] + [mark.high for mark in precise]
+    pad = 0.04 * max(max(ends) - min(ends), 0.02)
+    left = 16 + _CHARACTER * max(len(mark.label) for mark in marks)
+    return Scale(min(ends) - pad, max(ends) + pad, round(left), _RIGHT)
+
+
+def _scale_of_row(row: Row) -> Scale:
+    """Return the scale that the intervals in all cells of a row share."""
+    known = [cell for cell in row.cells if not math.isnan(cell.low)]
+    ends = [end for cell in known for end in (cell.null, cell.low, cell.high)]
+    ends += [cell.limit for cell in known if cell.limit is not None]
+    return Scale(min(ends), max(max(ends), min(ends) + 1e-6), _MARGIN, _GLYPH - _MARGIN)
+
+
+def _pixels(points: Any) -> list[tuple[float, float]]:
+    """Return a panel's points in pixels; its axes are from 0 to 1."""
+    across = Scale(0.0, 1.0, _BORDER, _PANEL - 4)
+    upward = Scale(0.0, 1.0, _PANEL - _BORDER, 4)
+    return [(across(x), upward(y)) for x, y in points]
+
+
+def _download(document: Document) -> str:
+    """Return the JSON document as an address that a link can save."""
+    text = json.dumps(document.data, allow_nan=False, separators=(",", ":"))
+    return f"data:application/json;base64,{base64.b64encode(text.encode()).decode()}"
+
+
+@functools.cache
+def _templates() -> Any:
+    check_installed()
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from markupsafe import Markup
+
+    folder = Path(__file__).parent / "templates"
+    found = Environment(
+        loader=FileSystemLoader(folder),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    found.globals |= {"scale_of_row": _scale_of_row, "pixels": _pixels, "download": _download}
+    found.globals["style"] = Markup((folder / "style.css").read_text("utf-8"))
+    found.globals |= {"panel": {"size": _PANEL, "border": _BORDER}, "is_nan": math.isnan}
+    found.filters |= {"unbroken": unbroken, "number": _number}
+    return found
+
+
+def check_installed() -> None:
+    """Raise an ImportError that names the remedy if jinja2 is missing."""
+    try:
+        import jinja2  # noqa: F401
+    except ImportError:
+        raise ImportError(
+            "the page of an audit requires jinja2, which is not installed with skfedauc by "
+            'default. Install it by: pip install "skfedauc[html]"'
+        ) from None
+
+
+def rendered(document: Document, *, is_page: bool) -> str:
+    """Return the page, or the first screen alone for notebooks."""
+    template = _templates().get_template("page.html.jinja")
+    scale = _scale_of_cards(document.cards)
+    text: str = template.render(document=document, scale=scale, is_page=is_page)
+    return text

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import copy
 import datetime
 import functools
 import importlib.metadata
 import os
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
@@ -26,9 +26,8 @@ from skfedauc.audit.answers import (
     tolerance,
 )
 from skfedauc.audit.comparison import AuditComparison
-from skfedauc.audit.contents import document_of_audit
+from skfedauc.audit.contents import Output
 from skfedauc.audit.document import plain_label
-from skfedauc.audit.output import Output
 from skfedauc.audit.questions import QUESTIONS
 from skfedauc.audit.samples import (
     Decided,
@@ -51,13 +50,11 @@ from skfedauc.report.threshold_sweep import ThresholdSweep, threshold_sweep
 if TYPE_CHECKING:
     from fairlearn.metrics import MetricFrame
 
-    from skfedauc.audit.document import Document
-
 _PACKAGES = ("skfedauc", "scikit-learn", "numpy", "fairlearn")
 Favorable = Literal["positive", "negative"]
 Threshold = float | Literal["auto"] | None
-# Options of rows, with their defaults
-_OF_ROWS = {"sample_weight": None, "clusters": None, "pos_label": None, "missing": "raise"}
+# Options of `check_rows`
+_OF_ROWS = ("sample_weight", "clusters", "pos_label", "missing")
 
 
 class RowsAndAudit(TypedDict, total=False):
@@ -194,16 +191,11 @@ class FairnessAudit(Output):
             decisions = decisions_at(counted, self._score_threshold)
         if decisions is None:
             arguments.check_has_decisions(self._limits)
-        self.decisions = decisions
+        self.decisions, self._decided = decisions, decisions_of(report, decisions)
         self.crossed = arguments.check_columns(intersections, column_names(report))
         self.samples = samples_of(report, self._decided, self.crossed, self.min_per_class)
         self.n_audits, self.control = 1, dict[str, Any]()
         self.by_row: ByRow | None = None
-
-    @property
-    def _decided(self) -> GroupPairs | None:
-        """Decisions by group."""
-        return decisions_of(self.report, self.decisions)
 
     @classmethod
     def from_predictions(
@@ -245,15 +237,15 @@ class FairnessAudit(Output):
         >>> audit.by_group()["selection_rate"].to_dict()
         {'a': 0.5, 'b': 0.5}
         """
-        common, of_audit = _divided(options, RowsAndAudit, "from_predictions")
+        _check_options(options, RowsAndAudit, "from_predictions")
         _input.check_groups_given(groups)
         inputs = {"y_true": y_true, "y_score": y_score, "y_pred": y_pred, "groups": groups}
-        weights = {name: common[name] for name in ("sample_weight", "clusters")}
+        weights = {name: options.get(name) for name in ("sample_weight", "clusters")}
         _input.check_row_order(inputs | weights)
         selected = None
         if y_pred is not None:
-            selected = arguments.predicted_positive(y_pred, y_true, common["pos_label"])
-        return cls._of_rows((y_true, y_score, groups), selected, common, of_audit)
+            selected = arguments.predicted_positive(y_pred, y_true, options.get("pos_label"))
+        return cls._of_rows((y_true, y_score, groups), selected, options)
 
     @classmethod
     def from_estimator(
@@ -301,18 +293,18 @@ class FairnessAudit(Output):
         >>> audit.by_group()["selection_rate"].to_dict()
         {1: 0.5, 2: 0.5}
         """
-        common, of_audit = _divided(options, EstimatorAndAudit, "from_estimator")
-        threshold = of_audit.pop("threshold", "auto")
-        number = arguments.check_threshold(threshold)
-        pos_label, weights = common.pop("pos_label"), common["sample_weight"]
-        labels, clusters = labels_of_rows(groups, common.pop("clusters"), X, y, weights)
-        of_rows = {"y_true": y, "groups": labels} | common
-        method = of_audit.pop("response_method", None)
-        model, selected, of_audit["threshold"] = arguments.predictions_of(
-            estimator, X, threshold, pos_label, method, of_rows
+        _check_options(options, EstimatorAndAudit, "from_estimator")
+        given: dict[str, Any] = {"sample_weight": None, "missing": "raise", **options}
+        threshold, method = given.get("threshold", "auto"), given.pop("response_method", None)
+        number, clusters = arguments.check_threshold(threshold), given.get("clusters")
+        labels, clusters = labels_of_rows(groups, clusters, X, y, given["sample_weight"])
+        of_rows = {name: given[name] for name in ("sample_weight", "missing")}
+        of_rows |= {"y_true": y, "groups": labels}
+        model, selected, given["threshold"] = arguments.predictions_of(
+            estimator, X, threshold, given.get("pos_label"), method, of_rows
         )
-        common |= {"clusters": clusters, "pos_label": model.positive, "warn_labels": False}
-        audit = cls._of_rows((y, model.scores, labels), selected, common, of_audit, groups)
+        given |= {"clusters": clusters, "pos_label": model.positive}
+        audit = cls._of_rows((y, model.scores, labels), selected, given, groups, warn_labels=False)
         if number is not None:
             audit.threshold = number
         return audit
@@ -322,20 +314,22 @@ class FairnessAudit(Output):
         cls,
         columns: tuple[Any, Any, Any],
         selected: Any,
-        common: dict[str, Any],
-        options: dict[str, Any],
+        options: Mapping[str, Any],
         *names: Any,
+        warn_labels: bool = True,
     ) -> FairnessAudit:
         """Count labels, scores and groups, and the decisions if `selected` has them."""
-        (y_true, _, groups), n_jobs = columns, options.pop("n_jobs", None)
-        rows = _input.check_rows(*columns, **common)
+        of_audit, (y_true, _, groups) = dict(options), columns
+        n_jobs = of_audit.pop("n_jobs", None)
+        of_rows = {name: of_audit.pop(name) for name in _OF_ROWS if name in of_audit}
+        rows = _input.check_rows(*columns, **of_rows, warn_labels=warn_labels)
         pairs = GroupPairs.of_rows(rows, n_jobs, _input.names_of(rows.labels, groups, *names))
         decided = None
         if selected is not None:
-            quiet = {**common, "warn_labels": False, "name": "y_pred"}
+            quiet = {**of_rows, "warn_labels": False, "name": "y_pred"}
             decided = _input.check_rows(y_true, selected, groups, **quiet)
-            options["decisions"] = _counted(GroupPairs.of_rows(decided, n_jobs))
-        audit = cls(GroupAUC(pairs, undefined="ignore"), **options)
+            of_audit["decisions"] = _counted(GroupPairs.of_rows(decided, n_jobs))
+        audit = cls(GroupAUC(pairs, undefined="ignore"), **of_audit)
         selects = None
         if decided is not None:
             selects = decided.scores > 0.5
@@ -345,11 +339,6 @@ class FairnessAudit(Output):
         return audit
 
     # Answers -------------------------------------------------------------------------------
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Column names, and of their combinations."""
-        return tuple(self.samples)
 
     @functools.cached_property
     def answers(self) -> dict[str, dict[str, Answer]]:
@@ -423,8 +412,9 @@ class FairnessAudit(Output):
         name = self.columns[0] if column is None else column
         _input.check_option("column", name, self.columns)
         sample = self.samples[name]
-        negatives, positives = sample.n_by_class
-        columns: dict[str, Any] = {"n_positives": positives, "n_negatives": negatives}
+        columns: dict[str, Any] = {
+            f"n_{of}": sample.n_rows(of) for of in ("positives", "negatives")
+        }
         for found in self.answers[name].values():
             if found.table is not None and not found.question.is_for_tolerance:
                 for of in ("value", "ci_low", "ci_high"):
@@ -515,18 +505,19 @@ class FairnessAudit(Output):
                 f"{_words.shortened(column)}, and the columns are "
                 f"[{_words.all_shortened(names)}]. Pass the control column to groups= as well."
             )
-        parts = levels_of(self.report, self._decided, names.index(column))
-        others = tuple(name for name in names if name != column)
+        parts = levels_of(self.report, self._decided, column)
         chosen = [tuple(name for name in of if name != column) for of in self.crossed]
         crossed, found = list(dict.fromkeys(filter(None, chosen))), {}
-        for level, (pairs, decisions) in parts.items():
-            report = GroupAUC(pairs, undefined="ignore", group_names=list(others))
+        for level, (pairs, decided) in parts.items():
+            others = [name for name in names if name != column]
+            report = GroupAUC(pairs, undefined="ignore", group_names=others)
             found[level] = _copied(
                 self,
                 report=report,
-                decisions=None if decisions is None else _counted(decisions),
+                decisions=None if decided is None else _counted(decided),
+                _decided=decided,
                 crossed=crossed,
-                samples=samples_of(report, decisions, crossed, self.min_per_class),
+                samples=samples_of(report, decided, crossed, self.min_per_class),
                 n_audits=self.n_audits * len(parts),
                 by_row=None,
                 control=self.control | {column: level},
@@ -646,16 +637,8 @@ class FairnessAudit(Output):
             "versions": {name: importlib.metadata.version(name) for name in _PACKAGES},
         }
 
-    @functools.cached_property
-    def document(self) -> Document:
-        """Content of all outputs: the first screen, the appendix and the numbers."""
-        return document_of_audit(self)
 
-
-def _divided(
-    options: Mapping[str, Any], known: Any, constructor: str
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the options of `check_rows`, and the other ones."""
+def _check_options(options: Mapping[str, Any], known: Any, constructor: str) -> None:
     if "decisions" in options:
         raise TypeError(
             f"decisions are counts for a report; got {_words.described(options['decisions'])} with "
@@ -663,24 +646,21 @@ def _divided(
             "FairnessAudit(report, decisions=...)."
         )
     _input.check_keywords(options, known.__annotations__, f"FairnessAudit.{constructor}")
-    common = _OF_ROWS | {name: options[name] for name in _OF_ROWS if name in options}
-    _input.check_missing(common["missing"])
-    return common, {name: of for name, of in options.items() if name not in _OF_ROWS}
+    _input.check_missing(options.get("missing", "raise"))
 
 
 def _date_of_now() -> str:
     """Return the date and time in UTC by ISO 8601, ``2026-01-31T09:30:00Z``."""
     # https://reproducible-builds.org/specs/source-date-epoch/
     epoch = os.environ.get("SOURCE_DATE_EPOCH")
-    moment = datetime.datetime.now(datetime.UTC)
-    if epoch is not None:
-        try:
-            moment = datetime.datetime.fromtimestamp(int(epoch), datetime.UTC)
-        except (ValueError, OverflowError, OSError):
-            raise ValueError(
-                "the environment variable SOURCE_DATE_EPOCH must be a whole number of seconds "
-                f"since 1970; got {_words.shortened(epoch)}. Correct it, or unset it."
-            ) from None
+    try:
+        seconds = time.time() if epoch is None else int(epoch)
+        moment = datetime.datetime.fromtimestamp(seconds, datetime.UTC)
+    except (ValueError, OverflowError, OSError):
+        raise ValueError(
+            "the environment variable SOURCE_DATE_EPOCH must be a whole number of seconds "
+            f"since 1970; got {_words.shortened(epoch)}. Correct it, or unset it."
+        ) from None
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
@@ -691,11 +671,9 @@ def _counted(pairs: GroupPairs) -> ScoreCounts:
 
 def _copied(audit: FairnessAudit, **changed: Any) -> FairnessAudit:
     """Return a copy with some other attributes, which has computed nothing yet."""
-    found = copy.copy(audit)
-    for name in vars(audit):
-        if hasattr(FairnessAudit, name):  # a cached property
-            del vars(found)[name]
-    vars(found).update(changed)
+    found = object.__new__(FairnessAudit)
+    given = {name: of for name, of in vars(audit).items() if not hasattr(FairnessAudit, name)}
+    vars(found).update(given | changed)
     return found
 
 

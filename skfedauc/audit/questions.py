@@ -249,13 +249,17 @@ class Question:
     requires: Literal["", "decisions", "probabilities"] = ""
     is_signed: bool = False
     is_ratio: bool = False
-    is_for_tolerance: bool = False
     parts: tuple[str, ...] = ()
 
     @property
     def is_share(self) -> bool:
         """Whether values are row shares, and gaps are in percentage points."""
         return bool(self.requires) and not self.is_ratio
+
+    @property
+    def is_for_tolerance(self) -> bool:
+        """Whether the question is asked for a tolerance only."""
+        return self.is_ratio or bool(self.parts)
 
     @property
     def is_with_others(self) -> bool:
@@ -265,7 +269,7 @@ class Question:
     def missing(self, sample: Sample) -> str:
         """Return what a sample lacks for an answer, or an empty text."""
         if len(sample.groups) < 2:
-            return f"two groups with {max(sample.least, 1)} rows of each class"
+            return f"two groups with {sample.left_out.least} rows of each class"
         if self.requires == "decisions" and sample.decisions is None:
             return "decisions"
         if self.requires == "probabilities":
@@ -397,24 +401,15 @@ def _miscalibration_changes(models: TwoModels) -> Changes:
 # The registry ------------------------------------------------------------------------------------
 
 
-def _ratio(of: Question, name: str, title: str, definition: str) -> Question:
+def _ratio(of: Question, **words: Any) -> Question:
     """Return the question on the ratio of the values of another question, for a tolerance."""
-
-    def ask(sample: Sample) -> Between:
-        assert of.ask is not None
-        found = of.ask(sample)
-        assert isinstance(found, Between)
-        return replace(found, is_ratio=True)
-
+    asked: Any = of.ask
     return replace(
         of,
-        name=name,
-        title=title,
-        definition=definition,
-        ask=ask,
+        ask=lambda sample: replace(asked(sample), is_ratio=True),
         changes=None,
         is_ratio=True,
-        is_for_tolerance=True,
+        **words,
     )
 
 
@@ -479,16 +474,16 @@ _ALL_QUESTIONS = (
     ),
     _ratio(
         _AUC,
-        "ratio",
-        "AUC ratio",
-        "The AUC ratio is the smallest over the largest AUC of the groups.",
+        name="ratio",
+        title="AUC ratio",
+        definition="The AUC ratio is the smallest over the largest AUC of the groups.",
     ),
     _ratio(
         _SELECTION,
-        "demographic_parity_ratio",
-        "Selection ratio",
-        "The selection ratio (demographic parity ratio) is the smallest over the largest selection "
-        "rate; the four-fifths rule asks for 0.8 or more.",
+        name="demographic_parity_ratio",
+        title="Selection ratio",
+        definition="The selection ratio (demographic parity ratio) is the smallest over the "
+        "largest selection rate; the four-fifths rule asks for 0.8 or more.",
     ),
     Question(
         name="equalized_odds_difference",
@@ -498,7 +493,6 @@ _ALL_QUESTIONS = (
         definition="The equalized odds difference is the larger of the differences of the true "
         "and the false positive rates.",
         requires="decisions",
-        is_for_tolerance=True,
         parts=("true_positive_rate_difference", "false_positive_rate_difference"),
     ),
 )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,15 +20,12 @@ from skfedauc.counts import ScoreCounts
 from skfedauc.counts.disclosure import Need, needs
 from skfedauc.counts.moments import ClassRows
 from skfedauc.counts.score_counts import extremes_of, view_of, with_weights_over
-from skfedauc.inference.calibration import (
-    ClusterCells,
-    are_exact_probabilities,
-    slopes,
-)
+from skfedauc.inference.calibration import ClusterCells, are_exact_probabilities, slopes
 from skfedauc.inference.intervals import Interval
 from skfedauc.inference.proportions import ClusterSums
 from skfedauc.pairs import GroupPairs
 from skfedauc.report import GroupAUC, estimates_of, large_groups
+from skfedauc.report.groups import LeftOut
 from skfedauc.report.threshold_sweep import check_edges
 
 # Number of rows of the smaller class below which a group is not headlined
@@ -70,32 +68,16 @@ class Sample:
 
     All questions read the same groups, those with enough rows in each class.
 
-    `report` and `decisions` have the compared groups, with at least `least` rows of each class, and
-    `pairs` all groups. `left_out` has the label and the numbers of positives and negatives of each
-    other group, and `remark` is a sentence on them. `within` is a control column with its label,
-    `` within hospital north``, or empty.
+    `report` and `decisions` have the compared groups, `left_out` the other ones, and `pairs` all
+    groups. `within` is a control column with its label, `` within hospital north``, or empty.
     """
 
     names: tuple[str, ...]
     report: GroupAUC
     decisions: GroupPairs | None
     pairs: GroupPairs
-    least: int
-    left_out: tuple[tuple[Any, int, int], ...]
-    remark: str
+    left_out: LeftOut
     within: str = ""
-
-    @classmethod
-    def of(
-        cls, pairs: GroupPairs, decisions: GroupPairs | None, column: Sequence[str], least: int
-    ) -> Sample:
-        """Return the groups with enough rows in each class, and list the others."""
-        large, left_out = large_groups(pairs, max(least, 1))
-        if decisions is not None and left_out.groups:
-            decisions = decisions.selected(np.flatnonzero(pairs.has_per_class(max(least, 1))))
-        report = GroupAUC(large, undefined="ignore", group_names=list(column))
-        names = tuple(map(str, column))
-        return cls(names, report, decisions, pairs, least, left_out.groups, left_out.in_words())
 
     @property
     def column(self) -> str:
@@ -112,22 +94,16 @@ class Sample:
         """Counts by group and cluster, or None if all rows are independent."""
         return estimates_of(self.report).pairs.clusters
 
-    @property
-    def n_by_class(self) -> NDArray[np.int64]:
-        """Numbers of negatives and positives in the groups, shape (2, n_groups)."""
-        counts = self.report.counts
-        return np.array([counts.n_negatives, counts.n_positives], np.int64)
-
-    def n_rows(self, which: str) -> NDArray[np.int64]:
+    def n_rows(self, which: str = "rows") -> NDArray[np.int64]:
         """Return the groups' numbers of "positives", "negatives" or "rows"."""
-        negatives, positives = self.n_by_class
-        numbers = {"negatives": negatives, "positives": positives, "rows": negatives + positives}
-        return np.asarray(numbers[which])
+        counts = self.report.counts
+        by_class = {"positives": counts.n_positives, "negatives": counts.n_negatives}
+        return by_class.get(which, counts.n_positives + counts.n_negatives)
 
     @property
     def is_few(self) -> NDArray[np.bool_]:
         """Whether each group has too few rows in a class to be headlined."""
-        return np.asarray(self.n_by_class.min(axis=0) < FEW)
+        return ~estimates_of(self.report).pairs.has_per_class(FEW)
 
     @property
     def few_groups(self) -> frozenset[Any]:
@@ -149,8 +125,7 @@ class Sample:
 
     def slopes(self) -> Interval:
         """Return the calibration slopes of the groups with 95 % intervals."""
-        cells = self.report.counts.cells
-        return slopes(cells, 0.95, self.cells_of_clusters())
+        return slopes(self.report.counts.cells, 0.95, self.cells_of_clusters())
 
     def cells_of_clusters(self) -> ClusterCells | None:
         """Return the cells by cluster, or None if all rows are independent."""
@@ -171,6 +146,9 @@ class Sample:
         return ClusterSums(units.group_of, units.cluster_of, *sums, squares, *numbers)
 
 
+# Rows by some of the columns ----------------------------------------------------------------------
+
+
 def samples_of(
     report: GroupAUC,
     decisions: GroupPairs | None,
@@ -178,14 +156,15 @@ def samples_of(
     least: int,
 ) -> dict[str, Sample]:
     """Return a sample for each of the columns; several names are combinations of columns."""
-    names, pairs, found = column_names(report), estimates_of(report).pairs, {}
+    names, least, found = column_names(report), max(least, 1), dict[str, Sample]()
     for chosen in columns:
-        own, decided = pairs, decisions
-        if len(chosen) < len(names):
-            places = [names.index(name) for name in chosen]
-            own = _by_columns(pairs, places)
-            decided = None if decisions is None else _by_columns(decisions, places)
-        sample = Sample.of(own, decided, chosen, least)
+        pairs = _by_columns(estimates_of(report).pairs, names, chosen)
+        large, left_out = large_groups(pairs, least)
+        decided = None if decisions is None else _by_columns(decisions, names, chosen)
+        if decided is not None and left_out.groups:
+            decided = decided.selected(np.flatnonzero(pairs.has_per_class(least)))
+        own = GroupAUC(large, undefined="ignore", group_names=list(chosen))
+        sample = Sample(tuple(map(str, chosen)), own, decided, pairs, left_out)
         if sample.column in found:
             raise ValueError(
                 f"intersections has a combination with the name of another column, "
@@ -196,38 +175,45 @@ def samples_of(
 
 
 def levels_of(
-    report: GroupAUC, decisions: GroupPairs | None, place: int
+    report: GroupAUC, decisions: GroupPairs | None, column: str
 ) -> dict[Any, tuple[GroupPairs, GroupPairs | None]]:
     """Return the rows and decisions by the other columns, for each label of one column."""
-    pairs = estimates_of(report).pairs
-    labels = pairs.counts.groups or ()
-    codes, _ = _input.encode_groups(_input.object_array(label[place] for label in labels))
-    others = [other for other in range(len(labels[0])) if other != place]
+    pairs, names = estimates_of(report).pairs, column_names(report)
+    own = labels_by(pairs.counts.groups or (), names, [column])
+    others = [name for name in names if name != column]
+    codes, _ = _input.encode_groups(_input.object_array(own))
     found = {}
     for number in range(int(codes.max()) + 1):
         kept = np.flatnonzero(codes == number)
         decided = None
         if decisions is not None:
-            decided = _by_columns(decisions.selected(kept), others)
-        found[labels[kept[0]][place]] = _by_columns(pairs.selected(kept), others), decided
+            decided = _by_columns(decisions.selected(kept), names, others)
+        found[own[kept[0]]] = _by_columns(pairs.selected(kept), names, others), decided
     return found
 
 
-def _by_columns(pairs: GroupPairs, places: Sequence[int]) -> GroupPairs:
-    """Return the rows by some of the columns."""
-    labels = pairs.counts.groups or ()
-    parts = [part_of(label, places) for label in labels]
-    counts, clusters = pairs.counts.regroup(dict(zip(labels, parts, strict=True))), pairs.clusters
+def _by_columns(pairs: GroupPairs, names: Sequence[str], chosen: Sequence[str]) -> GroupPairs:
+    if len(chosen) == len(names):
+        return pairs
+    labels, clusters = pairs.counts.groups or (), pairs.clusters
+    parts = labels_by(labels, names, chosen)
+    counts = pairs.counts.regroup(dict(zip(labels, parts, strict=True)))
     if clusters is not None:
-        number = {label: place for place, label in enumerate(counts.groups or ())}
-        clusters = clusters.regroup(np.array([number[of] for of in parts], np.intp), len(counts))
+        clusters = clusters.regroup(places_of(parts, counts.groups or ()), len(counts))
     return GroupPairs(counts, clusters=clusters)
 
 
-def part_of(label: Any, places: Sequence[int]) -> Any:
-    """Return the parts of a label by several columns; a single part is a label of its own."""
-    parts = tuple(label[place] for place in places)
-    return parts if len(parts) > 1 else parts[0]
+def labels_by(labels: Sequence[Any], names: Sequence[str], chosen: Sequence[str]) -> Sequence[Any]:
+    """Return group labels by some of the columns; a label by one column is no tuple."""
+    if len(chosen) == len(names):
+        return labels
+    return list(map(itemgetter(*map(names.index, chosen)), labels))
+
+
+def places_of(labels: Sequence[Any], groups: Sequence[Any]) -> NDArray[np.intp]:
+    """Return each label's place among the groups, and their number for other labels."""
+    place = {group: g for g, group in enumerate(groups)}
+    return np.array([place.get(label, len(groups)) for label in labels], np.intp)
 
 
 def column_names(report: GroupAUC) -> tuple[str, ...]:

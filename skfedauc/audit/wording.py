@@ -13,8 +13,9 @@ from skfedauc.audit.questions import Question
 # Largest number of groups that a sentence names
 _MOST_NAMED = 6
 _COUNTS = {2: "Two", 3: "Three", 4: "Four", 5: "Five", 6: "Six", 7: "Seven", 8: "Eight", 9: "Nine"}
-_VERBS = {"smaller": "is smaller", "larger": "is larger", "changed": "changed its sign"}
-_OF_WITHIN = {"smaller": "is lower", "larger": "is higher"}
+# Verdicts on the change of the AUC within groups
+OF_WITHIN: dict[str, Any] = {"smaller": "lower", "larger": "higher"}
+_VERBS = {"changed": "changed its sign", "undecided": "is not shown to change"}
 
 
 # Numbers -----------------------------------------------------------------------------------------
@@ -170,11 +171,10 @@ def short(found: Answer, favorable: str | None = None) -> str:
 
 def on_groups(found: Answer) -> list[str]:
     """Return which of three or more groups differ from the largest one, and what is expected."""
-    question, reference, table = found.question, found.reference, found.table
-    if reference is None or table is None or question.is_ratio:
+    question, reference, sentences = found.question, found.reference, list[str]()
+    if reference is None or found.table is None or question.is_ratio:
         return []
-    sentences = []
-    rows = dict(zip(found.groups, table.to_dict("records"), strict=True))
+    rows = {group: found.row(group) for group in found.groups}
     center = f"{named(found, reference)} ({value_text(question, rows[reference]['value'])})"
     apart = {
         "lower": {g: row for g, row in rows.items() if row["simultaneous_high"] < 0},
@@ -217,13 +217,13 @@ def _change_sentence(found: Answer) -> str:
     question, (first, second) = found.question, found.models
     assert found.table is not None
     n_rows = f"{int(found.table['n_rows'].sum()):,} {question.rows}"
-    subject, verbs = f"The largest difference in {question.noun} between groups", _VERBS
+    subject, verdict = f"The largest difference in {question.noun} between groups", found.verdict
     if question.name == "within":
-        subject, verbs = "The AUC within groups", _OF_WITHIN
+        subject, verdict = "The AUC within groups", OF_WITHIN.get(verdict, verdict)
     elif question.is_with_others:
         subject = f"The xAUC disparity of {named(found, found.highest)}"
         n_rows = _rows_of(found, found.highest)
-    said = verbs.get(found.verdict, "is not shown to change")
+    said = _VERBS.get(verdict, f"is {verdict}")
     before, after = (_size(found, of) for of in (found.before, found.after))
     sizes = f"{before} with {first}, {after} with {second}"
     return f"{subject} {said} ({n_rows}): {sizes}, change {_tested(found, '+')}."
@@ -233,36 +233,49 @@ def _size(found: Answer, value: float) -> str:
     return gap_text(found.question, value, "+" if found.question.is_with_others else "")
 
 
-# What is promised --------------------------------------------------------------------------------
+# Documents ---------------------------------------------------------------------------------------
 
 
-def promise(primary: Question, level: float, also: str, n_audits: int) -> str:
-    """Return what the verdicts of an audit promise, in one paragraph."""
-    alone = "an audit by a column" if n_audits == 1 else f"these {n_audits:,} audits together"
-    said = "makes" if n_audits == 1 else "make"
-    return (
-        f"If no group differs, {alone} {said} a false claim on {primary.noun} in at most 5 % of "
-        f"cases, and on anything else in at most 5 %. Intervals of differences are "
-        f"{_levels(level, primary.title, also)}; groups differ exactly where an "
-        "interval excludes 0, and p values are adjusted in the same way. Differences are taken "
-        "before rounding. An undecided difference may exist: read its interval."
+def frame(
+    primary: Question, level: float, also: str, n_audits: int, models: tuple[str, str] | None
+) -> tuple[str, str, str]:
+    """Return a document's title, the legend of its plots, and what its verdicts promise.
+
+    `level` and `also` are the levels of the primary question's intervals and of the other ones.
+    """
+    kind, about, rule = "change", "AUCs", ""
+    if models is None:
+        kind, about = "difference", primary.title
+        title = f"do groups differ in {primary.noun}?"
+        legend = (
+            f"{primary.noun} with {NINETY_FIVE} interval, lowest first; dashed: all rows together; "
+            "pale: few rows; at right: rows."
+        )
+        alone = f"these {n_audits:,} audits together make"
+        alone = "an audit by a column makes" if n_audits == 1 else alone
+        claims = f"If no group differs, {alone} a false claim on {primary.noun}"
+        rule = "; groups differ exactly where an interval excludes 0, and p values are adjusted in "
+        rule += "the same way"
+    else:
+        first, second = models
+        title = f"did gaps between groups change from {first} to {second}?"
+        legend = (
+            f"AUC of {first} (\N{WHITE CIRCLE}) and {second} (\N{BLACK CIRCLE}); dashed: all rows "
+            f"together with {second}; at right: rows."
+        )
+        claims = (
+            "If nothing changed, a comparison by a column makes a false claim on AUCs (the gap "
+            "between groups, or the AUC within groups)"
+        )
+    levels = level_text(level)
+    if also not in ("", levels):
+        levels = f"{levels} ({about}) and {also} (also asked)"
+    promise = (
+        f"{claims} in at most 5 % of cases, and on anything else in at most 5 %. Intervals of "
+        f"{kind}s are {levels}{rule}. Differences are taken before rounding. An undecided {kind} "
+        "may exist: read its interval."
     )
-
-
-def _levels(level: float, of: str, also: str) -> str:
-    """Return the levels of the primary question's intervals and of the other ones."""
-    text = level_text(level)
-    return text if also in ("", text) else f"{text} ({of}) and {also} (also asked)"
-
-
-def promise_of_changes(level: float, also: str) -> str:
-    """Return what the verdicts of a comparison promise, in one paragraph."""
-    return (
-        "If nothing changed, a comparison by a column makes a false claim on AUCs (the gap between "
-        "groups, or the AUC within groups) in at most 5 % of cases, and on anything else in at "
-        f"most 5 %. Intervals of changes are {_levels(level, 'AUCs', also)}. Differences are taken "
-        "before rounding. An undecided change may exist: read its interval."
-    )
+    return title, legend, promise
 
 
 NINETY_FIVE = level_text(LEVEL)

@@ -15,9 +15,9 @@ from skfedauc._words import listed, shortened
 from skfedauc.audit import FairnessAudit
 from skfedauc.audit.answers import Audited
 from skfedauc.audit.arguments import check_names, check_tolerances
-from skfedauc.audit.document import plain_label, plain_number
+from skfedauc.audit.contents import Output, as_json
+from skfedauc.audit.document import check_installed, plain_label, plain_number
 from skfedauc.audit.fairness_audit import joined
-from skfedauc.audit.output import Output, as_json, check_installed
 from skfedauc.audit.samples import Sample
 from skfedauc.cli.arguments import Arguments
 from skfedauc.cli.counts import columns_of, few, read_counts, warn_of_spellings, words_of
