@@ -42,8 +42,6 @@ Verdict = Literal["differ", "undecided", "smaller", "larger", "changed", "unansw
 LEVEL = 0.95
 # Numbers of the first and of the second model
 _PAIR = np.array([0]), np.array([1])
-
-
 _NOTHING = Gap(None, None, np.nan, np.nan, np.nan)
 
 
@@ -60,15 +58,14 @@ class Answer:
     estimate, ci_low, ci_high : float
         The gap between groups, or its change, with the limits from which the verdict is read.
     pvalue : float
-        P value times ``n_claims``, at most 1 (Bonferroni). It is below 5 % exactly if the verdict
-        claims a difference.
+        P value times ``n_claims``, at most 1: below 5 % exactly if the verdict claims a difference.
     confidence_level : float
         Confidence level, ``1 - 0.05 / n_claims``.
     n_claims : int
         How many questions share the error rate 5 %.
     verdict : {"differ", "undecided", "smaller", "larger", "changed", "unanswered"}
-        "differ" for one model; for two models, whether the gap is smaller or larger in the second
-        model, or "changed" if a disparity changed its sign.
+        "differ" for one model; for two models, how the second model's gap differs, or "changed" if
+        a disparity changed its sign.
     shown : Gap
         The groups that a sentence names, with their gap: the largest gap if the rows establish it,
         else the clearest established one, because the largest often belongs to few rows.
@@ -223,7 +220,6 @@ def _larger(question: Question, sample: Sample, n_claims: int) -> Answer:
 def change(
     question: Question, pair: tuple[Sample, Sample], models: TwoModels, n_claims: int = 1
 ) -> Answer:
-    """Answer how a gap changed from the first to the second model on the same rows."""
     sample = pair[0]
     missing = question.missing(sample) or question.missing(pair[1])
     if not missing and question.requires == "decisions" and models.decisions is None:
@@ -271,7 +267,6 @@ def change(
 def change_within(
     gap: Answer, pair: tuple[Sample, Sample], models: TwoModels, n_claims: int
 ) -> Answer:
-    """Return how the AUC within groups changes, beside the gap between groups."""
     question = replace(gap.question, name="within", title="AUC within groups")
     if gap.missing:
         return replace(gap, question=question)
@@ -307,8 +302,7 @@ def _verdict_of_change(gap: Gap, before: float, after: float) -> Verdict:
 def _clearest_change(found: Changes, alpha: float) -> tuple[int, list[float], float]:
     """Return the group whose change is clearest; its change and limits, and the p value.
 
-    The limits hold for all groups together (Bonferroni). Two groups have one claim, because their
-    values differ in sign only.
+    They hold for all groups together (Bonferroni); the values of two groups differ in sign only.
     """
     change: Floats = found.values.values[1] - found.values.values[0]
     n_claims = 1 if change.size == 2 else change.size
@@ -340,7 +334,6 @@ ESTIMATE = ("estimate", "ci_low", "ci_high", "confidence_level", "pvalue", "verd
 
 
 def gap_table(answers: Mapping[str, Mapping[str, Answer]], names: list[str]) -> pd.DataFrame:
-    """Return attributes of the answers as a table."""
     rows = [
         [column, name, *(getattr(found, of) for of in names)]
         for column, of_column in answers.items()

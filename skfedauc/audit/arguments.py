@@ -24,7 +24,6 @@ _TWO_ORDERS = (
 
 
 def check_report(report: Any) -> None:
-    """Raise an error unless the report can be audited."""
     if not isinstance(report, GroupAUC):
         mend = (
             "FairnessAudit.from_predictions(y_true, y_score, groups=...) for rows, and "
@@ -75,12 +74,6 @@ def check_threshold(threshold: Any) -> float | None:
     return _input.check_number(threshold, "threshold", hint=" 'auto' and None are also valid.")
 
 
-def check_primary(primary: Any) -> str:
-    """Return the primary question's name."""
-    known = [name for name, question in QUESTIONS.items() if not question.is_for_tolerance]
-    return str(_input.check_option("primary", primary, known))
-
-
 def check_columns(intersections: Any, columns: Sequence[str]) -> list[tuple[str, ...]]:
     """Return each column alone, and then the column combinations to be audited."""
     chosen: list[tuple[str, ...]] = [(column,) for column in columns]
@@ -97,7 +90,9 @@ def check_columns(intersections: Any, columns: Sequence[str]) -> list[tuple[str,
     return list(dict.fromkeys(chosen))
 
 
-def check_tolerances(tolerances: Any, favorable: Any = None) -> dict[str, float]:
+def check_tolerances(
+    tolerances: Any, favorable: Any, *, has_decisions: bool = True
+) -> dict[str, float]:
     """Return the limits by gap name."""
     if tolerances is None:
         return {}
@@ -117,20 +112,15 @@ def check_tolerances(tolerances: Any, favorable: Any = None) -> dict[str, float]
                 "favorable='positive'. Or pass a tolerance of "
                 "'demographic_parity_difference', which is the same for both outcomes."
             )
-    return {
-        str(name): _input.check_share(limit, f"tolerances[{name!r}]")
-        for name, limit in tolerances.items()
-    }
-
-
-def check_has_decisions(tolerances: Mapping[str, float]) -> None:
-    """Raise a ValueError if an audit without decisions has a decision tolerance."""
-    for name in tolerances:
-        if QUESTIONS[name].requires == "decisions":
+        if QUESTIONS[name].requires == "decisions" and not has_decisions:
             raise ValueError(
                 f"tolerances has {name!r}, a gap of decisions, and this audit has none: pass "
                 "y_pred=, decisions= or a number as threshold=, or omit this tolerance."
             )
+    return {
+        str(name): _input.check_share(limit, f"tolerances[{name!r}]")
+        for name, limit in tolerances.items()
+    }
 
 
 # Predictions -------------------------------------------------------------------------------------

@@ -158,7 +158,6 @@ def _text_or_file(make: Callable[[], str], path: str | os.PathLike[str] | None) 
 
 
 def _document_of(result: Any) -> Document:
-    """Return the document for the answers of an audit, or of a comparison of two audits."""
     answers, facts, samples = result.answers, result.facts, result.samples
     audits = getattr(result, "audits", (result,))
     primary = [result.primary] if len(audits) == 1 else ["difference", "within"]
@@ -238,16 +237,15 @@ def _facts(facts: Mapping[str, Any], audits: Sequence[Audited]) -> tuple[str, ..
     label, positive = facts["names"]["label"], facts["positive_class"]
     what = label or (positive if isinstance(positive, str) else "")
     counted = _words.counted(facts["n_positives"], "positive") + (f" ({what})" if what else "")
-    parts = [f"{_words.counted(facts['n_rows'], 'row')}, {counted}"]
-    if facts["n_clusters"] is not None:
-        parts.append(_words.counted(facts["n_clusters"], "cluster"))
-    if facts["n_missing"]:
-        parts.append(f"{_words.counted(facts['n_missing'], 'row')} without a group label left out")
-    if facts["n_withheld_groups"]:
-        parts.append(f"{_words.counted(facts['n_withheld_groups'], 'group')} withheld")
-    note = binned_note(estimates_of(audits[0].report))
-    if note:
-        parts.append(note)
+    parts = [
+        f"{_words.counted(facts['n_rows'], 'row')}, {counted}",
+        facts["n_clusters"] is not None and _words.counted(facts["n_clusters"], "cluster"),
+        facts["n_missing"]
+        and f"{_words.counted(facts['n_missing'], 'row')} without a group label left out",
+        facts["n_withheld_groups"]
+        and f"{_words.counted(facts['n_withheld_groups'], 'group')} withheld",
+        binned_note(estimates_of(audits[0].report)),
+    ]
     thresholds = dict.fromkeys(audit.threshold for audit in audits)
     if not all(audit.decisions is not None for audit in audits):
         parts.append("the ranking alone")
@@ -255,7 +253,7 @@ def _facts(facts: Mapping[str, Any], audits: Sequence[Audited]) -> tuple[str, ..
         parts.append("decisions as given")
     else:
         parts.append(f"decisions at {_words.enumerated([f'{of:g}' for of in thresholds])}")
-    return (*parts, facts["date"][:10], f"audit {audits[0].facts['identifier'][:8]}")
+    return (*filter(None, parts), facts["date"][:10], f"audit {audits[0].facts['identifier'][:8]}")
 
 
 def _headline(audit: Audited, model: str) -> str:
@@ -355,12 +353,10 @@ def _lower(found: Answer) -> set[Any]:
 
 
 def _ordered(found: Answer) -> list[Any]:
-    """Return the groups by their value, the lowest first."""
     return sorted(found.groups, key=lambda of: found.row(of)["after" if found.models else "value"])
 
 
 def _ends(ordered: list[Any]) -> list[Any]:
-    """Return the lowest and the highest of many items."""
     half = MOST_MARKS // 2
     return ordered if len(ordered) <= MOST_MARKS else [*ordered[:half], *ordered[-half:]]
 
@@ -388,7 +384,6 @@ def _tolerances(audit: Audited, model: str) -> list[Row]:
 
 
 def _table(found: Answer, favorable: str | None) -> Table:
-    """Return the table of an answer's groups, or of their changes."""
     question, level = found.question, wording.level_text(found.confidence_level)
     values, heading = ["value"], [question.noun, f"{wording.NINETY_FIVE} interval"]
     sign = "+" if found.models or question.is_signed else ""
@@ -419,7 +414,6 @@ def _table(found: Answer, favorable: str | None) -> Table:
 
 
 def _table_of_slopes(sample: Sample) -> Table:
-    """Return the groups' calibration slopes as a table."""
     found, n_rows, rows = sample.slopes(), sample.n_rows().tolist(), []
     numbers = zip(sample.groups, n_rows, *found[:3], found.note, strict=True)
     for group, n, value, low, high, note in list(numbers)[:_MOST_ROWS]:
@@ -433,7 +427,6 @@ def _table_of_slopes(sample: Sample) -> Table:
 
 
 def _provenance(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return where the numbers come from, as names and texts."""
     names = {"label": "Label", "score": "Score"}
     found = [(names[key], facts["names"][key]) for key in names if facts["names"][key]]
     found += [
@@ -454,7 +447,6 @@ def _provenance(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _plain(found: Answer, favorable: str | None) -> dict[str, Any]:
-    """Return an answer as plain values."""
     numbers: dict[str, Any] = {key: plain_number(getattr(found, key)) for key in _NUMBERS}
     if found.models and not found.missing:
         numbers |= {key: plain_number(getattr(found, key)) for key in ("before", "after")}
@@ -480,7 +472,6 @@ def _plain(found: Answer, favorable: str | None) -> dict[str, Any]:
 
 
 def _plain_tolerances(audits: list[tuple[Audited, str]]) -> dict[str, Any]:
-    """Return the answers to tolerances, and each answer's count."""
     cases = [
         {
             **({"model": model} if model else {}),

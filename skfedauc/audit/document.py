@@ -15,21 +15,19 @@ from typing import Any, NamedTuple
 from skfedauc import _words
 
 _WIDTH = 96
-# What a verdict is called, and its mark
+# What a verdict is called, and its mark, from the most adverse one
 VERDICTS = {
     "differ": ("differs", "\N{BALLOT X}"),
     "larger": ("larger", "\N{BALLOT X}"),
     "lower": ("lower", "\N{BALLOT X}"),
+    "not met": ("not met", "\N{BALLOT X}"),
+    "undecided": ("undecided", "?"),
+    "unanswered": ("not asked", "\N{EN DASH}"),
     "changed": ("changed", "\N{NOT EQUAL TO}"),
     "smaller": ("smaller", "\N{CHECK MARK}"),
     "higher": ("higher", "\N{CHECK MARK}"),
     "met": ("met", "\N{CHECK MARK}"),
-    "not met": ("not met", "\N{BALLOT X}"),
-    "undecided": ("undecided", "?"),
-    "unanswered": ("not asked", "\N{EN DASH}"),
 }
-# Marks from the most adverse one
-_ORDER = "\N{BALLOT X}?\N{EN DASH}\N{NOT EQUAL TO}\N{CHECK MARK}"
 # Plot of a card, 460 pixels wide: last pixel of the scale. Left of the scale are the labels, whose
 # characters are at most this wide, also on phones.
 _RIGHT, _CHARACTER = 392, 8.4
@@ -84,8 +82,8 @@ class Cell:
 
     @property
     def severity(self) -> int:
-        """The mark's place from the most adverse one."""
-        return _ORDER.index(self.mark)
+        """The verdict's place from the most adverse one."""
+        return list(VERDICTS).index(self.verdict)
 
 
 @dataclass(frozen=True)
@@ -265,7 +263,6 @@ def _wrapped(text: str, indent: str) -> list[str]:
 
 
 def _plot_lines(card: Card) -> list[str]:
-    """Return the groups with their values and intervals as aligned text."""
     width = max((len(mark.label) for mark in card.marks), default=0)
     lines = []
     for mark in card.marks:
@@ -342,7 +339,6 @@ def _pixels(points: Any) -> list[tuple[float, float]]:
 
 
 def _download(document: Document) -> str:
-    """Return the JSON document as an address that a link can save."""
     text = json.dumps(document.data, allow_nan=False, separators=(",", ":"))
     return f"data:application/json;base64,{base64.b64encode(text.encode()).decode()}"
 
@@ -370,7 +366,6 @@ def _templates() -> Any:
 
 
 def check_installed() -> None:
-    """Raise an ImportError that names the remedy if jinja2 is missing."""
     try:
         import jinja2  # noqa: F401
     except ImportError:
@@ -381,7 +376,6 @@ def check_installed() -> None:
 
 
 def rendered(document: Document, *, is_page: bool) -> str:
-    """Return the page, or the first screen alone for notebooks."""
     template = _templates().get_template("page.html.jinja")
     scale = _scale_of_cards(document.cards)
     text: str = template.render(document=document, scale=scale, is_page=is_page)

@@ -16,15 +16,7 @@ import pandas as pd
 
 from skfedauc import _input, _words
 from skfedauc.audit import arguments
-from skfedauc.audit.answers import (
-    ESTIMATE,
-    Answer,
-    ByRow,
-    answer,
-    by_gap,
-    gap_table,
-    tolerance,
-)
+from skfedauc.audit.answers import ESTIMATE, Answer, ByRow, answer, by_gap, gap_table, tolerance
 from skfedauc.audit.comparison import AuditComparison
 from skfedauc.audit.contents import Output
 from skfedauc.audit.document import plain_label
@@ -83,35 +75,32 @@ class EstimatorAndAudit(RowsAndAudit, total=False):
 class FairnessAudit(Output):
     """Fairness audit: whether groups differ in ranking and in decisions.
 
-    Each group column is audited on its own. Its primary question is whether the groups' AUCs
-    differ, at 5 %. The other questions (ranking across groups, selection, true and false positive
-    rates, calibration) share another 5 % by Bonferroni's method. Each verdict is read from the
-    interval beside it: groups differ exactly if the interval excludes 0. If no group differs, an
-    audit by a column makes a false claim on the primary question in at most 5 % of cases, and on
-    anything else in at most 5 %.
+    Each group column is audited on its own. The primary question, whether the groups' AUCs differ,
+    has an error rate of 5 %; the other questions (ranking across groups, selection, true and false
+    positive rates, calibration) share another 5 % by Bonferroni's method. Each verdict is read from
+    the interval beside it: groups differ exactly if the interval excludes 0.
 
     Parameters
     ----------
     report : GroupAUC
         Report on the groups to audit, by one or more columns, with or without clusters.
     decisions : ScoreCounts, default=None
-        Counts of the decisions on the report's rows, by group (and cluster, if the report has
-        clusters). A row's score is 1 for a positive decision, and 0 otherwise. With None,
-        decisions follow from the `threshold`.
+        Decision counts on the report's rows, by group (and cluster): the score is 1 for a positive
+        decision, and 0 otherwise. With None, decisions follow from the `threshold`.
     threshold : float, "auto" or None, default="auto"
-        Rows with a score at or above it have positive decisions. "auto" is 0.5 for
-        probabilities of two classes, and no threshold for other scores. None audits the ranking
-        alone. A threshold for binned scores has to be an edge of a bin.
+        Rows with a score at or above it have positive decisions; for binned scores, an edge of a
+        bin. "auto" is 0.5 for probabilities of two classes, and no threshold for other scores. None
+        audits the ranking alone.
     min_per_class : int, default=10
-        Least number of positives and negatives in a group that is compared. All numbers of an
-        audit by a column come from these groups; the others are listed with their sizes.
+        Least number of positives and negatives in a compared group. The others are listed with
+        their sizes.
     primary : str, default="difference"
         The primary question; see `gaps`.
     intersections : sequence of tuple of str, default=()
         Columns whose combinations are audited like a column, such as ``[("sex", "region")]``.
     favorable : {"positive", "negative"} or None, default=None
-        The favorable outcome for a person: "positive" for the approval of a loan, "negative" for a
-        default. Sentences then say which group the ranking favors.
+        The favorable outcome for a person, such as "negative" for a default. Sentences then say
+        which group the ranking favors.
     names : mapping of str to str, default=None
         Names of the "model", the "label" and the "score", such as ``{"model": "score 3"}``.
     tolerances : mapping of str to float, default=None
@@ -170,11 +159,11 @@ class FairnessAudit(Output):
         arguments.check_report(report)
         self.report, self.date = report, _date_of_now()
         self.min_per_class = _input.check_whole_number(min_per_class, "min_per_class", 0)
-        self.primary = arguments.check_primary(primary)
+        known = [name for name, question in QUESTIONS.items() if not question.is_for_tolerance]
+        self.primary: str = _input.check_option("primary", primary, known)
         options = ("positive", "negative", None)
         self.favorable: Favorable | None = _input.check_option("favorable", favorable, options)
         self.names = arguments.check_names(names)
-        self._limits = arguments.check_tolerances(tolerances, self.favorable)
         pairs = estimates_of(report).pairs
         counted = _counted(pairs)
         self.threshold = arguments.check_threshold(threshold)
@@ -189,8 +178,9 @@ class FairnessAudit(Output):
         if self.threshold is not None:
             self._score_threshold = threshold_of(counted, self.threshold)
             decisions = decisions_at(counted, self._score_threshold)
-        if decisions is None:
-            arguments.check_has_decisions(self._limits)
+        self._limits = arguments.check_tolerances(
+            tolerances, self.favorable, has_decisions=decisions is not None
+        )
         self.decisions, self._decided = decisions, decisions_of(report, decisions)
         self.crossed = arguments.check_columns(intersections, column_names(report))
         self.samples = samples_of(report, self._decided, self.crossed, self.min_per_class)
@@ -318,7 +308,6 @@ class FairnessAudit(Output):
         *names: Any,
         warn_labels: bool = True,
     ) -> FairnessAudit:
-        """Count labels, scores and groups, and the decisions if `selected` has them."""
         of_audit, (y_true, _, groups) = dict(options), columns
         n_jobs = of_audit.pop("n_jobs", None)
         of_rows = {name: of_audit.pop(name) for name in _OF_ROWS if name in of_audit}
@@ -457,10 +446,9 @@ class FairnessAudit(Output):
         >>> from skfedauc.datasets import make_group_scores
         >>> people = make_group_scores("different", 400, 600, shifts=(0, 1), random_state=0)
         >>> shifted = people.y_score - 0.5 * (people.groups == "device 2")
-        >>> first, second = (
-        ...     FairnessAudit.from_predictions(people.y_true, scores, groups=people.groups)
-        ...     for scores in (people.y_score, shifted)
-        ... )
+        >>> audit, groups = FairnessAudit.from_predictions, people.groups
+        >>> first = audit(people.y_true, people.y_score, groups=groups)
+        >>> second = audit(people.y_true, shifted, groups=groups)
         >>> first.compare(second).answers["group"]["xauc_disparity"].verdict
         'smaller'
         """
@@ -665,7 +653,6 @@ def _date_of_now() -> str:
 
 
 def _counted(pairs: GroupPairs) -> ScoreCounts:
-    """Return counts by group, or by unit of clustered rows."""
     return pairs.counts if pairs.clusters is None else pairs.clusters.units
 
 

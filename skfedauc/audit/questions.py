@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc.audit.samples import Cells, Decided, Sample
+from skfedauc.counts.moments import Floats, ratio
 from skfedauc.inference.calibration import mean_scores
 from skfedauc.inference.cross_gap import CrossGaps, cross_gaps
 from skfedauc.inference.differences import (
@@ -41,9 +42,6 @@ from skfedauc.inference.quantiles import normal_quantile, t_quantile
 from skfedauc.inference.row_effects import Rows
 from skfedauc.report import estimates_of
 
-Floats = NDArray[np.float64]
-
-# Rows of the four cells [negatives, positives] x [not selected, selected]
 _ALL, _POSITIVES, _NEGATIVES = ((1, 1), (1, 1)), ((0, 0), (1, 1)), ((1, 1), (0, 0))
 _SELECTED = ((0, 1), (0, 1))
 
@@ -55,10 +53,7 @@ _SELECTED = ((0, 1), (0, 1))
 
 
 class Gap(NamedTuple):
-    """Gap between two groups, or a group and all others (`lowest` is None), with its limits.
-
-    Groups are numbers in a contrast, and labels in an answer.
-    """
+    """Gap with limits, between two groups (numbers in a contrast) or of one (`lowest` is None)."""
 
     highest: Any
     lowest: Any
@@ -71,9 +66,8 @@ class Gap(NamedTuple):
 class Between:
     """Value differences for all group pairs, or ratios, which exclude 1 if differences exclude 0.
 
-    `estimates` maps a limit's normal quantile to the values with their limits; `correlation` is
-    None for independent values. `n_rows` are the denominators of rates, None for all rows; `most`
-    is the largest possible difference.
+    `estimates` maps a limit's normal quantile to the values with their limits. `n_rows` are the
+    denominators of rates, None for all rows; `most` is the largest possible difference.
     """
 
     values: Floats
@@ -134,11 +128,7 @@ class Between:
         return Gap(above, below, self.size(above, below), *limits)
 
     def columns(self, alpha: float, reference: int) -> dict[str, Floats]:
-        """Return a table's columns.
-
-        They are the limits of each group's value at 95 %, the differences from the reference, and
-        their limits for all groups together.
-        """
+        """Return 95 % limits of the values, and the differences from the reference with limits."""
         lowest, highest = self.estimates(normal_quantile(0.025))
         ends = self.estimates(deviate_of_all_pairs(alpha, self.values.size))
         own = [Limits(*(part[reference] for part in of)) for of in ends]
@@ -216,10 +206,7 @@ class TwoModels(NamedTuple):
 
 
 class Changes(NamedTuple):
-    """Two models' values by group, and a function from a level to limits for their changes.
-
-    Groups that are compared with all others have p values, too.
-    """
+    """Two models' values by group, limits of their changes at a level, and perhaps p values."""
 
     values: GroupValues
     limits: Callable[[float], tuple[Floats, Floats]]
@@ -310,8 +297,8 @@ def _disparity_changes(models: TwoModels) -> Changes:
     values = GroupValues(joint.auc, unknown, unknown[0], unknown)
     variance, freedom = joint.variance[0, 1], joint.freedom[0, 1]
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = np.abs(joint.auc[1] - joint.auc[0]) / np.sqrt(np.maximum(variance, 0.0))
-    return Changes(values, _student(joint.auc, variance, freedom), 2.0 * stdtr(freedom, -ratio))
+        deviate = np.abs(joint.auc[1] - joint.auc[0]) / np.sqrt(np.maximum(variance, 0.0))
+    return Changes(values, _student(joint.auc, variance, freedom), 2.0 * stdtr(freedom, -deviate))
 
 
 def _student(
@@ -333,16 +320,13 @@ def _student(
 def _rate(
     value: str, *, of: Cells, counts: Cells = _SELECTED, name: str = "", **words: Any
 ) -> Question:
-    """Return the question on a rate: `counts` as a share of the rows `of`."""
     events = np.array(of, bool) & np.array(counts, bool)
 
     def ask(sample: Sample) -> Between:
         assert sample.decisions is not None
         decided = Decided.of(sample.decisions.counts)
         rows = decided.rows(of)
-        total = np.asarray(rows.weight, np.float64)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            shares = np.where(total > 0.0, decided.rows(events).weight / total, np.nan)
+        shares = ratio(decided.rows(events).weight, np.asarray(rows.weight, np.float64))
         sums = sample.sums_of(of, counts)
         precision = rows.effective if sums is None else sums.shares
         correlation = None if sums is None else sums.correlation
@@ -402,7 +386,6 @@ def _miscalibration_changes(models: TwoModels) -> Changes:
 
 
 def _ratio(of: Question, **words: Any) -> Question:
-    """Return the question on the ratio of the values of another question, for a tolerance."""
     asked: Any = of.ask
     return replace(
         of,

@@ -155,7 +155,6 @@ def samples_of(
     columns: Sequence[Sequence[str]],
     least: int,
 ) -> dict[str, Sample]:
-    """Return a sample for each of the columns; several names are combinations of columns."""
     names, least, found = column_names(report), max(least, 1), dict[str, Sample]()
     for chosen in columns:
         pairs = _by_columns(estimates_of(report).pairs, names, chosen)
@@ -224,7 +223,6 @@ def column_names(report: GroupAUC) -> tuple[str, ...]:
 
 
 def decisions_at(counts: ScoreCounts, threshold: float) -> ScoreCounts:
-    """Return the decisions that select rows with a score of at least the threshold."""
     otherwise = "decisions= with counts of the decisions, or threshold=None to audit the ranking"
     if view_of(counts).ranges is not None:
         check_edges(counts, np.array([threshold]), f"{otherwise} alone")
@@ -262,7 +260,6 @@ def are_decisions(counts: ScoreCounts) -> bool:
 
 
 def check_decisions(decisions: Any, counts: ScoreCounts) -> ScoreCounts:
-    """Return decisions after checking that they are 0 and 1 on the rows of the counts."""
     if not isinstance(decisions, ScoreCounts):
         raise TypeError(
             f"decisions must be a ScoreCounts whose scores are 0 and 1; got "

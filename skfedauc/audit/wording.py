@@ -148,7 +148,6 @@ def sentence(found: Answer, favorable: str | None = None) -> str:
 
 
 def short(found: Answer, favorable: str | None = None) -> str:
-    """Return the answer for a cell of the overview."""
     question, shown = found.question, found.shown
     if found.missing:
         return f"needs {found.missing}"
@@ -213,7 +212,6 @@ def on_groups(found: Answer) -> list[str]:
 
 
 def _change_sentence(found: Answer) -> str:
-    """Return the sentence on a change between two models."""
     question, (first, second) = found.question, found.models
     assert found.table is not None
     n_rows = f"{int(found.table['n_rows'].sum()):,} {question.rows}"

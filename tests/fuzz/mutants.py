@@ -195,8 +195,8 @@ TESTED = [
         Mutant(
             "a rate counts the rows without the decision",
             "audit/questions.py",
-            "decided.rows(events).weight / total",
-            "1.0 - decided.rows(events).weight / total",
+            "ratio(decided.rows(events).weight,",
+            "1.0 - ratio(decided.rows(events).weight,",
         ),
         "tests/test_rates.py tests/test_fairness_audit.py",
     ),
