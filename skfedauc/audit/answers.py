@@ -187,11 +187,8 @@ def _labelled(gap: Gap, groups: tuple[Any, ...]) -> Gap:
 
 
 def _larger(question: Question, sample: Sample, n_claims: int) -> Answer:
-    """Return the larger gap.
-
-    Its lower limit is the larger lower limit, with half the error rate each. Its upper limit
-    fails only if that of the larger true gap fails, which needs no adjustment.
-    """
+    # Lower limits have half the error rate each. The larger upper limit fails only if that of the
+    # larger true gap fails, which needs no adjustment.
     alone, halved = (
         [answer(QUESTIONS[name], sample, n) for name in question.parts]
         for n in (n_claims, n_claims * len(question.parts))
@@ -199,8 +196,7 @@ def _larger(question: Question, sample: Sample, n_claims: int) -> Answer:
     if any(part.missing for part in alone):
         return Answer(question, sample.column, missing=next(p.missing for p in alone if p.missing))
     widest = max(alone, key=lambda part: part.estimate)
-    low = max(part.ci_low for part in halved)
-    high = max(part.ci_high for part in alone)
+    low, high = max(part.ci_low for part in halved), max(part.ci_high for part in alone)
     return replace(
         widest,
         question=question,
@@ -222,8 +218,6 @@ def change(
 ) -> Answer:
     sample = pair[0]
     missing = question.missing(sample) or question.missing(pair[1])
-    if not missing and question.requires == "decisions" and models.decisions is None:
-        missing = "decisions of each row"
     if missing:
         return Answer(question, sample.column, models=models.names, missing=missing)
     assert question.changes is not None
@@ -313,9 +307,6 @@ def _clearest_change(found: Changes, alpha: float) -> tuple[int, list[float], fl
     return g, [float(change[g]), float(low[g]), float(high[g])], min(pvalue * n_claims, 1.0)
 
 
-# Tolerances ---------------------------------------------------------------------------------------
-
-
 def tolerance(found: Answer, limit: float) -> str:
     """Return "met", "not met" or "undecided", read from the answer's interval."""
     if found.missing:
@@ -327,8 +318,6 @@ def tolerance(found: Answer, limit: float) -> str:
         return "met"
     return "not met" if low > limit else "undecided"
 
-
-# Tables of answers --------------------------------------------------------------------------------
 
 ESTIMATE = ("estimate", "ci_low", "ci_high", "confidence_level", "pvalue", "verdict")
 
@@ -342,7 +331,5 @@ def gap_table(answers: Mapping[str, Mapping[str, Answer]], names: list[str]) -> 
     return by_gap(rows, names)
 
 
-def by_gap(rows: list[list[Any]], columns: list[str]) -> pd.DataFrame:
-    """Return a table of rows that start with the index levels `column` and `gap`."""
-    table = pd.DataFrame(rows, columns=["column", "gap", *columns])
-    return table.set_index(["column", "gap"])
+def by_gap(rows: list[list[Any]], names: list[str]) -> pd.DataFrame:
+    return pd.DataFrame(rows, columns=["column", "gap", *names]).set_index(["column", "gap"])

@@ -93,7 +93,6 @@ def check_columns(intersections: Any, columns: Sequence[str]) -> list[tuple[str,
 def check_tolerances(
     tolerances: Any, favorable: Any, *, has_decisions: bool = True
 ) -> dict[str, float]:
-    """Return the limits by gap name."""
     if tolerances is None:
         return {}
     if not isinstance(tolerances, Mapping):
@@ -121,9 +120,6 @@ def check_tolerances(
         str(name): _input.check_share(limit, f"tolerances[{name!r}]")
         for name, limit in tolerances.items()
     }
-
-
-# Predictions -------------------------------------------------------------------------------------
 
 
 def predicted_positive(y_pred: Any, y_true: Any, pos_label: Any) -> NDArray[np.float64]:
@@ -154,10 +150,9 @@ def predictions_of(
 ) -> tuple[_sklearn.ModelScores, NDArray[np.float64] | None, Any]:
     """Return an estimator's scores, its decisions, and the threshold on the scores.
 
-    Decisions are 1 for rows with a positive decision, and 0 for other rows; they are None if the
-    threshold decides, or nothing. An estimator without scores, such as fairlearn's
-    ``ThresholdOptimizer``, has its decisions in their place. `of_rows` has the other arguments of
-    `skfedauc.report.responses_of`.
+    Decisions are 1 or 0, or None if the threshold decides, or nothing. An estimator without scores,
+    such as fairlearn's ``ThresholdOptimizer``, has its decisions in their place. `of_rows` has the
+    other arguments of `skfedauc.report.responses_of`.
     """
     number = check_threshold(threshold)
     if response_method is None and not any(hasattr(estimator, m) for m in _sklearn.TWO_CLASSES):

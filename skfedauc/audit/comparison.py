@@ -18,7 +18,6 @@ from skfedauc.comparison import paired_rows
 if TYPE_CHECKING:
     import pandas as pd
 
-
 # Claims that share the error rate of the primary question: the gap, and the AUC within groups
 _N_PRIMARY = 2
 # Facts that differ between models on the same rows
@@ -113,11 +112,6 @@ class AuditComparison(Output):
     @functools.cached_property
     def facts(self) -> dict[str, Any]:
         """Facts about the rows and both models, as plain values."""
-        shared = self.audits[0].facts
-        models = {
-            model: {key: audit.facts[key] for key in _OF_A_MODEL}
-            for model, audit in zip(self.models, self.audits, strict=True)
-        }
-        return {"models": models} | {
-            key: fact for key, fact in shared.items() if key not in _OF_A_MODEL
-        }
+        own = [{key: audit.facts[key] for key in _OF_A_MODEL} for audit in self.audits]
+        shared = {key: of for key, of in self.audits[0].facts.items() if key not in _OF_A_MODEL}
+        return {"models": dict(zip(self.models, own, strict=True)), **shared}

@@ -1,31 +1,20 @@
-"""The contents of an audit's and a comparison's documents, from their answers: text and plots."""
+"""The outputs of audits and comparisons, and what their document contains, from the answers."""
 
 from __future__ import annotations
 
 import functools
+import itertools
 import json
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from skfedauc import _words
 from skfedauc._output_file import check_target, write_whole
-from skfedauc.audit import wording
+from skfedauc.audit import document, wording
 from skfedauc.audit.answers import LEVEL, Answer, Audited, tolerance
-from skfedauc.audit.document import (
-    Card,
-    Cell,
-    Document,
-    Line,
-    Mark,
-    Panels,
-    Row,
-    Table,
-    plain_label,
-    plain_number,
-    rendered,
-)
+from skfedauc.audit.document import Card, Cell, Line, Mark, Panels, Row, Table, rendered
 from skfedauc.audit.questions import QUESTIONS
 from skfedauc.audit.samples import Sample, places_of
 from skfedauc.inference.calibration import reliability
@@ -34,11 +23,15 @@ from skfedauc.report import GroupAUC, estimates_of
 from skfedauc.report.intervals import binned_note
 from skfedauc.report.statistics import across_groups
 
-Answers = Mapping[str, Mapping[str, Answer]]
+if TYPE_CHECKING:
+    from skfedauc.audit.document import Document
 
 # Largest numbers of groups in a plot, in a plot of all groups and in a table of the appendix, and
 # the largest number of characters of a plot's label
 MOST_MARKS, _MOST_IN_PLOT, _MOST_ROWS, _MOST_IN_LABEL = 12, 100, 500, 16
+# Largest numbers of points of a curve that is not thinned, and of bins of a group; squares of the
+# grid for thinning
+_MOST_POINTS, _N_BINS, _GRID = 150, 10, 100
 # Difference of AUCs for which an undecided card gives the number of rows
 _PLANNED = 0.05
 # Answers to a tolerance, in the order of a document
@@ -73,7 +66,6 @@ class Output:
         return "\n".join(self.document.lines())
 
     def _repr_html_(self) -> str:
-        """Return the first screen, for notebooks."""
         return rendered(self.document, is_page=False)
 
     def to_dict(self) -> dict[str, Any]:
@@ -154,10 +146,8 @@ def _text_or_file(make: Callable[[], str], path: str | os.PathLike[str] | None) 
     return None
 
 
-# The document ------------------------------------------------------------------------------------
-
-
 def _document_of(result: Any) -> Document:
+    """Return the document for the answers of an audit, or of a comparison of two audits."""
     answers, facts, samples = result.answers, result.facts, result.samples
     audits = getattr(result, "audits", (result,))
     primary = [result.primary] if len(audits) == 1 else ["difference", "within"]
@@ -166,18 +156,13 @@ def _document_of(result: Any) -> Document:
     of_models = list(zip(audits, models, strict=True))
     # The AUC within groups shares the definition and the table of the gap between them.
     known = [of for by in answers.values() for of in by.values() if of.question.name in QUESTIONS]
-    also = [
-        name
-        for name in next(iter(answers.values()))
-        if name not in primary
-        and not QUESTIONS[name].is_for_tolerance
-        and any(not of_column[name].missing for of_column in answers.values())
+    asked = [
+        of
+        for of in known
+        if of.question.name not in primary and not (of.missing or of.question.is_for_tolerance)
     ]
-    levels = {
-        wording.level_text(found.confidence_level)
-        for found in known
-        if found.question.name in also and not found.missing
-    }
+    also = [name for name in QUESTIONS if name in {of.question.name for of in asked}]
+    levels = {wording.level_text(of.confidence_level) for of in asked}
     also_level = _words.enumerated(sorted(levels), "or") if levels else wording.NINETY_FIVE
     title, legend, promise = wording.frame(
         QUESTIONS[primary[0]],
@@ -193,7 +178,7 @@ def _document_of(result: Any) -> Document:
         headline += [_on_tolerance(row, answers) for row in tolerances]
         slopes = [of for of in samples.values() if of.has_probabilities]
         tables += map(_table_of_slopes, slopes if "calibration_difference" in also else [])
-    return Document(
+    return document.Document(
         title=f"{model}: {title}" if model else title[:1].upper() + title[1:],
         facts=_facts(facts, audits),
         headline=" ".join(headline),
@@ -211,7 +196,7 @@ def _document_of(result: Any) -> Document:
         definitions=tuple({of.question.title: of.question.definition for of in known}.items()),
         tables=tuple(tables),
         plots=plots_of(audits[0]) if len(audits) == 1 else (),
-        provenance=tuple(_provenance(facts)),
+        provenance=_provenance(facts),
         data={
             "facts": facts,
             "headline": " ".join(headline),
@@ -220,7 +205,7 @@ def _document_of(result: Any) -> Document:
                     "answers": {name: _plain(of, favorable) for name, of in of_column.items()},
                     "left_out": [
                         {"group": plain_label(group), "n_positives": m, "n_negatives": n}
-                        for group, m, n in samples[column].left_out.groups
+                        for group, m, n in samples[column].left_out
                     ],
                 }
                 for column, of_column in answers.items()
@@ -276,10 +261,11 @@ def _headline(audit: Audited, model: str) -> str:
 
 def _on_tolerance(row: Row, columns: Iterable[str]) -> str:
     """Return a tolerance's verdicts for the headline, the most adverse first."""
-    said: dict[str, list[str]] = {}
-    for column, cell in sorted(zip(columns, row.cells, strict=True), key=lambda of: of[1].severity):
-        said.setdefault(cell.word, []).append(column)
-    verdicts = [f"{word} by {_words.enumerated(of_word)}" for word, of_word in said.items()]
+    found = sorted(zip(columns, row.cells, strict=True), key=lambda of: of[1].severity)
+    verdicts = [
+        f"{word} by {_words.enumerated([column for column, _ in same])}"
+        for word, same in itertools.groupby(found, key=lambda of: of[1].word)
+    ]
     return f"Tolerance ({row.title}): {'; '.join(verdicts)}."
 
 
@@ -289,7 +275,7 @@ def _card(found: list[Answer], sample: Sample, favorable: str | None) -> Card:
     if primary.question.name == "difference" and primary.reference is not None:
         why = across_groups(estimates_of(sample.report))
         notes += [f"{said.replace('pooled', 'The pooled AUC', 1)}." for said in why]
-    notes += filter(None, [sample.left_out.in_words()])
+    notes += filter(None, [sample.remark])
     marks = [] if primary.table is None else _marks(primary)
     if len(marks) > MOST_MARKS:
         half = MOST_MARKS // 2
@@ -367,10 +353,9 @@ def _tolerances(audit: Audited, model: str) -> list[Row]:
         question, cells = QUESTIONS[name], []
         for of_column in audit.answers.values():
             found: Answer = of_column[name]
-            text = wording.with_limits(question, found.gap)
-            if found.missing:
-                text = wording.short(found)
-            null = 1.0 if question.is_ratio else 0.0
+            size = wording.with_limits(question, found.gap)
+            text = wording.short(found) if found.missing else size
+            null = float(question.is_ratio)
             cells.append(Cell(tolerance(found, limit), text, *found.gap, null=null, limit=limit))
         title = question.title
         if not question.is_for_tolerance and not question.is_with_others:
@@ -393,7 +378,7 @@ def _table(found: Answer, favorable: str | None) -> Table:
     elif found.reference is not None:
         heading.append(f"minus {_words.shortened_label(found.reference)}")
     scope = "all groups" if found.reference is None else "all pairs"
-    rows, note = [], ""
+    rows = []
     for group in _ordered(found)[:_MOST_ROWS]:
         row = found.row(group)
         cells = [_words.shortened_label(group), f"{int(row['n_rows']):,}"]
@@ -404,13 +389,10 @@ def _table(found: Answer, favorable: str | None) -> Table:
             cells.append("reference" if group == found.reference else difference)
         limits = row["simultaneous_low"], row["simultaneous_high"]
         rows.append((*cells, wording.limits_text(question, *limits, "+")))
-    if len(found.groups) > _MOST_ROWS:
-        note = (
-            f"The {_MOST_ROWS} lowest of {len(found.groups):,} groups; the JSON document has all."
-        )
+    note = f"The {_MOST_ROWS} lowest of {len(found.groups):,} groups; the JSON document has all."
     title, said = f"{question.title} by {found.column}", wording.sentence(found, favorable)
     columns = (found.column, question.rows, *heading, f"{level}, {scope}")
-    return Table(title, said, columns, tuple(rows), note)
+    return Table(title, said, columns, tuple(rows), note if len(rows) < len(found.groups) else "")
 
 
 def _table_of_slopes(sample: Sample) -> Table:
@@ -426,32 +408,41 @@ def _table_of_slopes(sample: Sample) -> Table:
     return Table(f"Calibration slope by {sample.column}", said, heading, tuple(rows))
 
 
-def _provenance(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
-    names = {"label": "Label", "score": "Score"}
-    found = [(names[key], facts["names"][key]) for key in names if facts["names"][key]]
-    found += [
-        ("Groups compared", f"with {facts['min_per_class']} rows of each class or more"),
-        ("Disclosure of scores", facts["disclosure"]),
-        ("Weights", "yes" if facts["is_weighted"] else "no"),
-        ("Date", facts["date"]),
-    ]
-    if "identifier" in facts:
-        found.append(("Identifier of the counts", facts["identifier"]))
-    else:
-        found += [(f"Counts of {k}", of["identifier"]) for k, of in facts["models"].items()]
-    versions = ", ".join(f"{name} {version}" for name, version in facts["versions"].items())
-    return [*found, ("Versions", versions)]
+def _provenance(facts: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    found = {
+        "Label": facts["names"]["label"],
+        "Score": facts["names"]["score"],
+        "Groups compared": f"with {facts['min_per_class']} rows of each class or more",
+        "Disclosure of scores": facts["disclosure"],
+        "Weights": "yes" if facts["is_weighted"] else "no",
+        "Date": facts["date"],
+        "Identifier of the counts": facts.get("identifier"),
+        **{f"Counts of {k}": of["identifier"] for k, of in facts.get("models", {}).items()},
+        "Versions": ", ".join(f"{k} {version}" for k, version in facts["versions"].items()),
+    }
+    return tuple((name, text) for name, text in found.items() if text)
 
 
-# Plain values ------------------------------------------------------------------------------------
+def plain_label(label: Any) -> str | int | list[Any]:
+    """Return a group's label for JSON: text, an integer or boolean, or a list for several columns.
+
+    Other kinds of labels, such as dates, become text.
+    """
+    if isinstance(label, tuple):
+        return [plain_label(part) for part in label]
+    return label if isinstance(label, str | int) else _words.label_text(label)
+
+
+def plain_number(value: Any) -> float | None:
+    return float(value) if math.isfinite(value) else None
 
 
 def _plain(found: Answer, favorable: str | None) -> dict[str, Any]:
-    numbers: dict[str, Any] = {key: plain_number(getattr(found, key)) for key in _NUMBERS}
+    keys = [*_NUMBERS]
     if found.models and not found.missing:
-        numbers |= {key: plain_number(getattr(found, key)) for key in ("before", "after")}
+        keys += ["before", "after"]
     elif found.question.name == "difference" and not found.models:
-        numbers["expected"] = plain_number(found.expected)
+        keys += ["expected"]
     ends = {key: getattr(found, key) for key in ("highest", "lowest", "reference")}
     labels = {key: None if of is None else plain_label(of) for key, of in ends.items()}
     groups = []
@@ -461,7 +452,7 @@ def _plain(found: Answer, favorable: str | None) -> dict[str, Any]:
             row["n_rows"] = int(found.row(group)["n_rows"])
             groups.append({"group": plain_label(group), **row})
     return {
-        **numbers,
+        **{key: plain_number(getattr(found, key)) for key in keys},
         "n_claims": found.n_claims,
         "verdict": found.verdict,
         **labels,
@@ -489,14 +480,6 @@ def _plain_tolerances(audits: list[tuple[Audited, str]]) -> dict[str, Any]:
     return {"total": len(cases), **counts, "cases": cases}
 
 
-# Plots --------------------------------------------------------------------------------------------
-
-
-# Largest numbers of points of a curve that is not thinned, and of bins of a group; squares of the
-# grid for thinning
-_MOST_POINTS, _N_BINS, _GRID = 150, 10, 100
-
-
 def plots_of(audit: Audited) -> tuple[Panels, ...]:
     """Return each column's plots: ROC curves, and calibration if scores are probabilities."""
     found = []
@@ -509,15 +492,13 @@ def plots_of(audit: Audited) -> tuple[Panels, ...]:
             order = _ends([group for group in order if group not in of_aucs.few])
         chosen = places_of(order, sample.groups).tolist()
         many = "" if len(chosen) == n_groups else f" of {len(chosen)} of {n_groups:,} groups"
-        found.append(_roc_curves(column, sample, of_aucs, chosen, many))
+        found.append(_roc_curves(sample, of_aucs, chosen, many))
         if sample.has_probabilities:
-            found.append(_reliability(column, sample, chosen, many))
+            found.append(_reliability(sample, chosen, many))
     return tuple(found)
 
 
-def _roc_curves(
-    column: str, sample: Sample, of_aucs: Answer, chosen: list[int], many: str
-) -> Panels:
+def _roc_curves(sample: Sample, of_aucs: Answer, chosen: list[int], many: str) -> Panels:
     lower, curves, lines = _lower(of_aucs), estimates_of(sample.report).curves, []
     for g in chosen:
         style = "low" if sample.groups[g] in lower else "few" if sample.is_few[g] else ""
@@ -527,15 +508,15 @@ def _roc_curves(
         points = tuple(zip(fpr.tolist(), tpr.tolist(), strict=True))
         lines.append(Line(_words.shortened_label(sample.groups[g]), points, style))
     lines.sort(key=lambda line: line.style == "low")  # drawn last
-    says = "Groups that are established to be lower are red" if lower else ""
-    few = "those of few rows are faint" if sample.is_few[chosen].any() else ""
-    notes = "; ".join(filter(None, [says, few]))
+    says = ["Groups that are established to be lower are red"] * bool(lower)
+    says += ["those of few rows are faint"] * bool(sample.is_few[chosen].any())
+    notes = "; ".join(says)
     caption = f"ROC curves{many}, the lowest AUC first.{f' {notes}.' if notes else ''}"
     axes = "false positive rate", "true positive rate"
-    return Panels(f"ROC curves by {column}", caption, axes, (("", tuple(lines)),))
+    return Panels(f"ROC curves by {sample.column}", caption, axes, (("", tuple(lines)),))
 
 
-def _reliability(column: str, sample: Sample, chosen: list[int], many: str) -> Panels:
+def _reliability(sample: Sample, chosen: list[int], many: str) -> Panels:
     bins, limits = reliability(sample.report.counts.cells, _N_BINS, sample.cells_of_clusters())
     panels = []
     for g in chosen:
@@ -550,4 +531,4 @@ def _reliability(column: str, sample: Sample, chosen: list[int], many: str) -> P
         f"{many}. On the diagonal, the scores are the shares."
     )
     axes = "mean score", "share of positives"
-    return Panels(f"Calibration by {column}", caption, axes, tuple(panels))
+    return Panels(f"Calibration by {sample.column}", caption, axes, tuple(panels))

@@ -8,11 +8,8 @@ import json
 import math
 import textwrap
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
-
-from skfedauc import _words
 
 _WIDTH = 96
 # What a verdict is called, and its mark, from the most adverse one
@@ -38,8 +35,7 @@ _STEPS = (0.01, 0.02, 0.05, 0.1, 0.2)
 _PANEL, _BORDER = 220, 30
 
 
-@dataclass(frozen=True)
-class Mark:
+class Mark(NamedTuple):
     """A plot's row: a group's value with its interval, or the values of two models.
 
     `style` is "low" for a group that is established to be lower, and "few" for one with few rows.
@@ -54,8 +50,7 @@ class Mark:
     before: float | None = None
 
 
-@dataclass(frozen=True)
-class Cell:
+class Cell(NamedTuple):
     """Answer: verdict, text, and the interval from which the verdict is read.
 
     `null` is the value for equal groups, `limit` a tolerance, and `subject` what the verdict is on.
@@ -86,8 +81,7 @@ class Cell:
         return list(VERDICTS).index(self.verdict)
 
 
-@dataclass(frozen=True)
-class Card:
+class Card(NamedTuple):
     """Answers to a column's primary question, with its group plot.
 
     `all_marks` has every group's mark if the plot lacks some.
@@ -105,8 +99,7 @@ class Card:
         return min(self.answers, key=lambda cell: cell.severity).verdict
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(NamedTuple):
     """Overview row: a question with a gloss, or a tolerance, and its answers."""
 
     title: str
@@ -119,8 +112,7 @@ class Row:
         return f"{self.title} ({self.gloss})" if self.gloss else self.title
 
 
-@dataclass(frozen=True)
-class Table:
+class Table(NamedTuple):
     """Appendix table, with text in its cells."""
 
     title: str
@@ -130,8 +122,7 @@ class Table:
     note: str = ""
 
 
-@dataclass(frozen=True)
-class Line:
+class Line(NamedTuple):
     """A panel's line or points, from 0 to 1 on both axes; `limits` belong to the points."""
 
     label: str
@@ -140,8 +131,7 @@ class Line:
     limits: tuple[tuple[float, float], ...] = ()
 
 
-@dataclass(frozen=True)
-class Panels:
+class Panels(NamedTuple):
     """Appendix plots: one panel for each title, with some groups' lines."""
 
     title: str
@@ -150,8 +140,7 @@ class Panels:
     panels: tuple[tuple[str, tuple[Line, ...]], ...]
 
 
-@dataclass(frozen=True)
-class Document:
+class Document(NamedTuple):
     """An audit's content: the first screen, the appendix, and the numbers as plain values.
 
     `center` is the value over all rows in the plots of the cards.
@@ -226,27 +215,6 @@ class Document:
         return "\n".join(lines).replace("<", "&lt;") + "\n"
 
 
-# Plain values ------------------------------------------------------------------------------------
-
-
-def plain_label(label: Any) -> str | int | list[Any]:
-    """Return a group's label for JSON: text, an integer or boolean, or a list for several columns.
-
-    Other kinds of labels, such as dates, become text.
-    """
-    if isinstance(label, tuple):
-        return [plain_label(part) for part in label]
-    return label if isinstance(label, str | int) else _words.label_text(label)
-
-
-def plain_number(value: Any) -> float | None:
-    """Return a number for JSON, and None for an undefined number."""
-    return float(value) if math.isfinite(value) else None
-
-
-# Text --------------------------------------------------------------------------------------------
-
-
 def unbroken(text: str) -> str:
     """Keep numbers with their units, and p values, on one line by no-break spaces."""
     for found in ("p < ", "p = ", " %", " points"):
@@ -314,10 +282,9 @@ def _scale_of_cards(cards: tuple[Card, ...]) -> Scale | None:
     marks = [mark for card in cards for mark in (card.all_marks or card.marks)]
     if not marks:
         return None
-    ends = [of.value if of.before is None else of.before for of in marks]
-    ends += [mark.value for mark in marks]
+    ends = [end for mark in marks for end in (mark.value, mark.before) if end is not None]
     precise = [mark for mark in marks if mark.style != "few"] or marks
-    ends += [mark.low for mark in precise] + [mark.high for mark in precise]
+    ends += [end for mark in precise for end in (mark.low, mark.high)]
     pad = 0.04 * max(max(ends) - min(ends), 0.02)
     left = 16 + _CHARACTER * max(len(mark.label) for mark in marks)
     return Scale(min(ends) - pad, max(ends) + pad, round(left), _RIGHT)

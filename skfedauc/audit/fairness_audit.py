@@ -15,24 +15,11 @@ import numpy as np
 import pandas as pd
 
 from skfedauc import _input, _words
-from skfedauc.audit import arguments
+from skfedauc.audit import arguments, samples
 from skfedauc.audit.answers import ESTIMATE, Answer, ByRow, answer, by_gap, gap_table, tolerance
 from skfedauc.audit.comparison import AuditComparison
-from skfedauc.audit.contents import Output
-from skfedauc.audit.document import plain_label
+from skfedauc.audit.contents import Output, plain_label
 from skfedauc.audit.questions import QUESTIONS
-from skfedauc.audit.samples import (
-    Decided,
-    Sample,
-    check_decisions,
-    column_names,
-    decisions_at,
-    decisions_of,
-    default_threshold,
-    levels_of,
-    samples_of,
-    threshold_of,
-)
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.score_counts import identifier_of, view_of
 from skfedauc.pairs import GroupPairs
@@ -45,6 +32,7 @@ if TYPE_CHECKING:
 _PACKAGES = ("skfedauc", "scikit-learn", "numpy", "fairlearn")
 Favorable = Literal["positive", "negative"]
 Threshold = float | Literal["auto"] | None
+_SIZES, _ENDS = ("n_positives", "n_negatives"), ("", "_ci_low", "_ci_high")
 # Options of `check_rows`
 _OF_ROWS = ("sample_weight", "clusters", "pos_label", "missing")
 
@@ -170,20 +158,20 @@ class FairnessAudit(Output):
         if decisions is not None:
             if threshold != "auto":
                 raise ValueError("pass either decisions or a threshold, not both.")
-            decisions = check_decisions(decisions, counted)
+            decisions = samples.check_decisions(decisions, counted)
         elif threshold == "auto" and not pairs.is_multiclass:
-            self.threshold = default_threshold(counted)
+            self.threshold = samples.default_threshold(counted)
         # Threshold on the scale of the scores of the report
         self._score_threshold = self.threshold
         if self.threshold is not None:
-            self._score_threshold = threshold_of(counted, self.threshold)
-            decisions = decisions_at(counted, self._score_threshold)
+            self._score_threshold = samples.threshold_of(counted, self.threshold)
+            decisions = samples.decisions_at(counted, self._score_threshold)
         self._limits = arguments.check_tolerances(
             tolerances, self.favorable, has_decisions=decisions is not None
         )
-        self.decisions, self._decided = decisions, decisions_of(report, decisions)
-        self.crossed = arguments.check_columns(intersections, column_names(report))
-        self.samples = samples_of(report, self._decided, self.crossed, self.min_per_class)
+        self.decisions, self._decided = decisions, samples.decisions_of(report, decisions)
+        self.crossed = arguments.check_columns(intersections, samples.column_names(report))
+        self.samples = samples.samples_of(report, self._decided, self.crossed, self.min_per_class)
         self.n_audits, self.control = 1, dict[str, Any]()
         self.by_row: ByRow | None = None
 
@@ -230,8 +218,7 @@ class FairnessAudit(Output):
         _check_options(options, RowsAndAudit, "from_predictions")
         _input.check_groups_given(groups)
         inputs = {"y_true": y_true, "y_score": y_score, "y_pred": y_pred, "groups": groups}
-        weights = {name: options.get(name) for name in ("sample_weight", "clusters")}
-        _input.check_row_order(inputs | weights)
+        _input.check_row_order(inputs | {name: options.get(name) for name in _OF_ROWS[:2]})
         selected = None
         if y_pred is not None:
             selected = arguments.predicted_positive(y_pred, y_true, options.get("pos_label"))
@@ -327,8 +314,6 @@ class FairnessAudit(Output):
         audit.by_row = ByRow(rows, selects)
         return audit
 
-    # Answers -------------------------------------------------------------------------------
-
     @functools.cached_property
     def answers(self) -> dict[str, dict[str, Answer]]:
         """Answers by column and by gap name.
@@ -336,22 +321,22 @@ class FairnessAudit(Output):
         An `Answer` has the gap `estimate` with its limits `ci_low` and `ci_high`, the `pvalue`, the
         `verdict`, the groups `highest` and `lowest`, and the `table` of the groups.
         """
-        return {column: self._answers_by(sample) for column, sample in self.samples.items()}
-
-    def _answers_by(self, sample: Sample) -> dict[str, Answer]:
+        # The ratio of AUCs has the verdict of their difference.
+        own = (self.primary, "ratio") if self.primary == "difference" else (self.primary,)
         secondary = [
             question
             for name, question in QUESTIONS.items()
             if name != self.primary and not question.is_for_tolerance
         ]
-        n_secondary = max(sum(not question.missing(sample) for question in secondary), 1)
-        # The ratio of AUCs has the verdict of their difference.
-        own = (self.primary, "ratio") if self.primary == "difference" else (self.primary,)
-        return {
-            name: answer(question, sample, self.n_audits * (1 if name in own else n_secondary))
-            for name, question in QUESTIONS.items()
-            if not question.is_for_tolerance or name in self._limits
-        }
+        found = {}
+        for column, sample in self.samples.items():
+            n_secondary = max(sum(not question.missing(sample) for question in secondary), 1)
+            found[column] = {
+                name: answer(question, sample, self.n_audits * (1 if name in own else n_secondary))
+                for name, question in QUESTIONS.items()
+                if not question.is_for_tolerance or name in self._limits
+            }
+        return found
 
     @functools.cached_property
     def gaps(self) -> pd.DataFrame:
@@ -401,18 +386,16 @@ class FairnessAudit(Output):
         name = self.columns[0] if column is None else column
         _input.check_option("column", name, self.columns)
         sample = self.samples[name]
-        columns: dict[str, Any] = {
-            f"n_{of}": sample.n_rows(of) for of in ("positives", "negatives")
-        }
+        columns: dict[str, Any] = {of: getattr(sample.report.counts, of) for of in _SIZES}
         for found in self.answers[name].values():
             if found.table is not None and not found.question.is_for_tolerance:
-                for of in ("value", "ci_low", "ci_high"):
-                    key = f"{found.question.value}_{of}".removesuffix("_value")
-                    columns[key] = found.table[of].to_numpy()
+                for end in _ENDS:
+                    columns[found.question.value + end] = found.table[end[1:] or "value"].to_numpy()
         if "calibration" in columns:
-            ends = ("", "_ci_low", "_ci_high")
-            for end, of_groups in zip(ends, sample.slopes()[:3], strict=True):
-                columns[f"calibration_slope{end}"] = of_groups
+            slopes = sample.slopes()[:3]
+            columns |= {
+                f"calibration_slope{end}": of for end, of in zip(_ENDS, slopes, strict=True)
+            }
         table = pd.DataFrame(columns, index=estimates_of(sample.report).labels)
         return listed(sample.report.counts, table)
 
@@ -486,14 +469,14 @@ class FairnessAudit(Output):
         >>> {site: part.columns for site, part in audit.within("site").items()}
         {1: ('sex',), 2: ('sex',)}
         """
-        names = column_names(self.report)
+        names = samples.column_names(self.report)
         if not isinstance(column, str) or column not in names or len(names) < 2:
             raise ValueError(
                 "column must be one of several group columns; got "
                 f"{_words.shortened(column)}, and the columns are "
                 f"[{_words.all_shortened(names)}]. Pass the control column to groups= as well."
             )
-        parts = levels_of(self.report, self._decided, column)
+        parts = samples.levels_of(self.report, self._decided, column)
         chosen = [tuple(name for name in of if name != column) for of in self.crossed]
         crossed, found = list(dict.fromkeys(filter(None, chosen))), {}
         for level, (pairs, decided) in parts.items():
@@ -505,14 +488,12 @@ class FairnessAudit(Output):
                 decisions=None if decided is None else _counted(decided),
                 _decided=decided,
                 crossed=crossed,
-                samples=samples_of(report, decided, crossed, self.min_per_class),
+                samples=samples.samples_of(report, decided, crossed, self.min_per_class),
                 n_audits=self.n_audits * len(parts),
                 by_row=None,
                 control=self.control | {column: level},
             )
         return found
-
-    # Further tables ------------------------------------------------------------------------
 
     def sweep(self, thresholds: Any = None) -> ThresholdSweep:
         """Return the rates by group, and the gaps between groups, at many thresholds.
@@ -567,7 +548,7 @@ class FairnessAudit(Output):
 
         # One weighted row for each label, decision and group. A rate is the selection rate of the
         # rows in its denominator.
-        weight = np.asarray(Decided.of(self._decided.counts).weight, np.float64)
+        weight = np.asarray(samples.Decided.of(self._decided.counts).weight, np.float64)
         label, decision, group = np.indices(weight.shape).reshape(3, -1)
         weight = weight.ravel()
         of_rates = {
@@ -576,7 +557,7 @@ class FairnessAudit(Output):
             "false_positive_rate": weight * (1 - label),
         }
         features = estimates_of(self.report).labels.to_frame(index=False)
-        features.columns = list(column_names(self.report))
+        features.columns = list(samples.column_names(self.report))
         with np.errstate(invalid="ignore"):
             return MetricFrame(
                 metrics=dict.fromkeys(of_rates, selection_rate),
@@ -593,9 +574,8 @@ class FairnessAudit(Output):
         The random `identifier` is that of the score counts (see `ScoreCounts.sources`), so the
         file of ``audit.report.counts.save(path)`` has the same one.
         """
-        counts = self.report.counts
-        clusters = estimates_of(self.report).pairs.clusters
-        n_positives, n_negatives = int(counts.n_positives.sum()), int(counts.n_negatives.sum())
+        counts, clusters = self.report.counts, estimates_of(self.report).pairs.clusters
+        sizes = {name: int(getattr(counts, name).sum()) for name in _SIZES}
         seen, positive = view_of(counts).classes
         others = [label for label in seen if positive is not None and label != positive]
         return {
@@ -610,9 +590,8 @@ class FairnessAudit(Output):
             "has_decisions": self.decisions is not None,
             "positive_class": positive,
             "negative_class": others[0] if others else None,
-            "n_rows": n_positives + n_negatives,
-            "n_positives": n_positives,
-            "n_negatives": n_negatives,
+            "n_rows": sum(sizes.values()),
+            **sizes,
             "n_groups": len(counts),
             "n_missing": counts.n_missing,
             "n_withheld_groups": counts.disclosure.withheld.n_groups,
@@ -667,8 +646,8 @@ def _copied(audit: FairnessAudit, **changed: Any) -> FairnessAudit:
 def joined(whole: FairnessAudit, audits: Sequence[FairnessAudit]) -> FairnessAudit:
     """Return an audit of all rows with the columns of each of the audits `within` a column."""
     found = {}
-    for samples in zip(*(audit.samples.values() for audit in audits), strict=True):
-        for audit, sample in zip(audits, samples, strict=True):
+    for parts in zip(*(audit.samples.values() for audit in audits), strict=True):
+        for audit, sample in zip(audits, parts, strict=True):
             control = audit.control.items()
             within = "".join(f" within {k} {_words.label_text(v)}" for k, v in control)
             one = replace(sample, within=within)

@@ -177,9 +177,7 @@ class WithOthers:
         # Limits of the absolute value, on the side of the estimate
         least, most = np.where(self.values > 0.0, [low, high], [-high, -low])
         known = np.where(among, np.nan_to_num(least, nan=-np.inf), -np.inf)
-        g = self.furthest
-        if not known[g] > 0.0:
-            g = int(known.argmax())
+        g = self.furthest if known[self.furthest] > 0.0 else int(known.argmax())
         if not known[g] > 0.0:
             return None
         return Gap(g, None, float(abs(self.values[g])), float(least[g]), float(most[g]))
@@ -256,7 +254,7 @@ class Question:
     def missing(self, sample: Sample) -> str:
         """Return what a sample lacks for an answer, or an empty text."""
         if len(sample.groups) < 2:
-            return f"two groups with {sample.left_out.least} rows of each class"
+            return f"two groups with {max(sample.least, 1)} rows of each class"
         if self.requires == "decisions" and sample.decisions is None:
             return "decisions"
         if self.requires == "probabilities":
@@ -265,9 +263,6 @@ class Question:
             if sample.shares_clusters:
                 return "clusters that are each in one group"
         return ""
-
-
-# Ranking within and across groups ----------------------------------------------------------------
 
 
 def _aucs(sample: Sample) -> Between:
@@ -314,7 +309,7 @@ def _student(
     return limits
 
 
-# Decisions ---------------------------------------------------------------------------------------
+# Decisions and calibration -----------------------------------------------------------------------
 
 
 def _rate(
@@ -355,9 +350,6 @@ def _rate(
         requires="decisions",
         **words,
     )
-
-
-# Calibration -------------------------------------------------------------------------------------
 
 
 def _miscalibrations(sample: Sample) -> Between:

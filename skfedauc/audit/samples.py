@@ -25,7 +25,6 @@ from skfedauc.inference.intervals import Interval
 from skfedauc.inference.proportions import ClusterSums
 from skfedauc.pairs import GroupPairs
 from skfedauc.report import GroupAUC, estimates_of, large_groups
-from skfedauc.report.groups import LeftOut
 from skfedauc.report.threshold_sweep import check_edges
 
 # Number of rows of the smaller class below which a group is not headlined
@@ -68,15 +67,19 @@ class Sample:
 
     All questions read the same groups, those with enough rows in each class.
 
-    `report` and `decisions` have the compared groups, `left_out` the other ones, and `pairs` all
-    groups. `within` is a control column with its label, `` within hospital north``, or empty.
+    `report` and `decisions` have the compared groups, with at least `least` rows of each class, and
+    `pairs` all groups. `left_out` has the label and the numbers of positives and negatives of each
+    other group, and `remark` is a sentence on them. `within` is a control column with its label,
+    `` within hospital north``, or empty.
     """
 
     names: tuple[str, ...]
     report: GroupAUC
     decisions: GroupPairs | None
     pairs: GroupPairs
-    left_out: LeftOut
+    least: int
+    left_out: tuple[tuple[Any, int, int], ...]
+    remark: str
     within: str = ""
 
     @property
@@ -118,10 +121,11 @@ class Sample:
 
     @property
     def has_probabilities(self) -> bool:
-        """Whether scores are exact probabilities, and not only 0 and 1."""
+        """Whether scores are exact probabilities, and not only decisions, 0 or 1 (or -1 and 0)."""
         counts = self.report.counts
         is_exact = view_of(counts).ranges is None and are_exact_probabilities(counts)
-        return is_exact and not are_decisions(counts)
+        both = ((0.0, 1.0), (-1.0, 0.0))
+        return is_exact and not any(np.isin(counts.cells.scores, of).all() for of in both)
 
     def slopes(self) -> Interval:
         """Return the calibration slopes of the groups with 95 % intervals."""
@@ -138,32 +142,27 @@ class Sample:
         if units is None:
             return None
         of = Decided.of(units.units)
-        rows = of.rows(denominator)
-        numerator = of.rows(np.array(denominator, bool) & np.array(events, bool))
-        sums = np.asarray(numerator.weight, np.float64), np.asarray(rows.weight, np.float64)
-        squares = np.asarray(rows.squares, np.float64)
+        rows, chosen = of.rows(denominator), of.rows(np.logical_and(denominator, events))
+        happened, weight, squares = (
+            np.asarray(part, np.float64) for part in (chosen.weight, rows.weight, rows.squares)
+        )
         numbers = units.n_groups, units.n_clusters
-        return ClusterSums(units.group_of, units.cluster_of, *sums, squares, *numbers)
-
-
-# Rows by some of the columns ----------------------------------------------------------------------
+        return ClusterSums(units.group_of, units.cluster_of, happened, weight, squares, *numbers)
 
 
 def samples_of(
-    report: GroupAUC,
-    decisions: GroupPairs | None,
-    columns: Sequence[Sequence[str]],
-    least: int,
+    report: GroupAUC, decisions: GroupPairs | None, columns: Sequence[Sequence[str]], least: int
 ) -> dict[str, Sample]:
-    names, least, found = column_names(report), max(least, 1), dict[str, Sample]()
+    names, found = column_names(report), dict[str, Sample]()
     for chosen in columns:
         pairs = _by_columns(estimates_of(report).pairs, names, chosen)
-        large, left_out = large_groups(pairs, least)
         decided = None if decisions is None else _by_columns(decisions, names, chosen)
+        large, left_out = large_groups(pairs, max(least, 1))
         if decided is not None and left_out.groups:
-            decided = decided.selected(np.flatnonzero(pairs.has_per_class(least)))
+            decided = decided.selected(np.flatnonzero(pairs.has_per_class(left_out.least)))
         own = GroupAUC(large, undefined="ignore", group_names=list(chosen))
-        sample = Sample(tuple(map(str, chosen)), own, decided, pairs, left_out)
+        others = least, left_out.groups, left_out.in_words()
+        sample = Sample(tuple(map(str, chosen)), own, decided, pairs, *others)
         if sample.column in found:
             raise ValueError(
                 f"intersections has a combination with the name of another column, "
@@ -251,12 +250,6 @@ def default_threshold(counts: ScoreCounts) -> float | None:
     are_probabilities = not scores.size or bool(scores.min() >= 0 and scores.max() <= 1)
     is_divided = ranges is not None and ((ranges[0] < 0.5) & (ranges[1] >= 0.5)).any()
     return 0.5 if are_probabilities and not is_divided else None
-
-
-def are_decisions(counts: ScoreCounts) -> bool:
-    """Return whether exact scores are decisions: 0 and 1, or -1 and 0 for the other class."""
-    scores = counts.cells.scores
-    return bool(np.isin(scores, (0.0, 1.0)).all() or np.isin(scores, (-1.0, 0.0)).all())
 
 
 def check_decisions(decisions: Any, counts: ScoreCounts) -> ScoreCounts:

@@ -10,15 +10,13 @@ from skfedauc import _words
 from skfedauc.audit.answers import LEVEL, Answer
 from skfedauc.audit.questions import Question
 
+NINETY_FIVE = f"{100.0 * LEVEL:g} %"
 # Largest number of groups that a sentence names
 _MOST_NAMED = 6
 _COUNTS = {2: "Two", 3: "Three", 4: "Four", 5: "Five", 6: "Six", 7: "Seven", 8: "Eight", 9: "Nine"}
 # Verdicts on the change of the AUC within groups
 OF_WITHIN: dict[str, Any] = {"smaller": "lower", "larger": "higher"}
 _VERBS = {"changed": "changed its sign", "undecided": "is not shown to change"}
-
-
-# Numbers -----------------------------------------------------------------------------------------
 
 
 def number(value: float, sign: str = "", digits: int = 3) -> str:
@@ -72,9 +70,6 @@ def bound_text(question: Question, limit: float) -> str:
     return f"at {'least' if question.is_ratio else 'most'} {limit:g}"
 
 
-# Groups ------------------------------------------------------------------------------------------
-
-
 def named(found: Answer, group: Any) -> str:
     """Return a group for a sentence; a number follows the name of its column, ``site 3``."""
     text, column = _words.shortened_label(group), found.column.partition(" within ")[0]
@@ -97,9 +92,8 @@ def _with_rows(found: Answer, group: Any) -> str:
 
 
 def _tested(found: Answer, sign: str = "") -> str:
-    return (
-        f"{with_limits(found.question, found.shown[2:], sign)}, {_words.pvalue_text(found.pvalue)}"
-    )
+    size = with_limits(found.question, found.shown[2:], sign)
+    return f"{size}, {_words.pvalue_text(found.pvalue)}"
 
 
 def _favored(found: Answer, who: str, favorable: str | None) -> str:
@@ -108,9 +102,6 @@ def _favored(found: Answer, who: str, favorable: str | None) -> str:
     if favorable is None:
         return f"puts {who} {'higher' if is_higher else 'lower'}"
     return f"{'favors' if is_higher == (favorable == 'positive') else 'disfavors'} {who}"
-
-
-# One model ---------------------------------------------------------------------------------------
 
 
 def sentence(found: Answer, favorable: str | None = None) -> str:
@@ -175,27 +166,24 @@ def on_groups(found: Answer) -> list[str]:
         return []
     rows = {group: found.row(group) for group in found.groups}
     center = f"{named(found, reference)} ({value_text(question, rows[reference]['value'])})"
-    apart = {
-        "lower": {g: row for g, row in rows.items() if row["simultaneous_high"] < 0},
-        "higher": {g: row for g, row in rows.items() if row["simultaneous_low"] > 0},
-    }
+    low = {group: row["simultaneous_low"] for group, row in rows.items()}
+    high = {group: row["simultaneous_high"] for group, row in rows.items()}
+    apart = {"lower": [g for g in rows if high[g] < 0], "higher": [g for g in rows if low[g] > 0]}
     for word, chosen in apart.items():
-        items = []
-        for group in sorted(chosen, key=lambda g: -abs(chosen[g]["difference"])):
-            if {group, reference} == set(found.shown[:2]):
-                continue  # the headline has this difference
-            row = chosen[group]
-            ends = sorted(abs(row[end]) for end in ("simultaneous_low", "simultaneous_high"))
-            size = with_limits(question, (abs(row["difference"]), *ends))
-            items.append(f"{named(found, group)} by {size}")
+        sizes = {g: abs(rows[g]["difference"]) for g in chosen}
+        items = [
+            f"{named(found, g)} by "
+            + with_limits(question, (sizes[g], *sorted([abs(low[g]), abs(high[g])])))
+            for g in sorted(chosen, key=lambda g: -sizes[g])
+            if {g, reference} != set(found.shown[:2])  # the headline has this difference
+        ]
         if items:
             sentences.append(f"Also {word} than {center}: {listed(items)}.")
-    is_open = [g for g in rows if rows[g]["simultaneous_low"] <= 0 <= rows[g]["simultaneous_high"]]
+    is_open = [g for g in rows if low[g] <= 0 <= high[g]]
     if is_open and any(apart.values()):
-        reach = {
-            g: max(-rows[g]["simultaneous_low"], rows[g]["simultaneous_high"]) for g in is_open
-        }
-        items = [f"{named(found, g)} ({gap_text(question, reach[g])})" for g in is_open]
+        items = [
+            f"{named(found, g)} ({gap_text(question, max(-low[g], high[g]))})" for g in is_open
+        ]
         sentences.append(
             f"Not shown to differ from {named(found, reference)} (in brackets, by how much they "
             f"might): {listed(items)}."
@@ -206,9 +194,6 @@ def on_groups(found: Answer) -> list[str]:
         equal = f"{count} groups of these sizes with one true AUC"
         sentences.append(f"{equal} would show about {expected} by chance.")
     return sentences
-
-
-# Two models --------------------------------------------------------------------------------------
 
 
 def _change_sentence(found: Answer) -> str:
@@ -231,9 +216,6 @@ def _size(found: Answer, value: float) -> str:
     return gap_text(found.question, value, "+" if found.question.is_with_others else "")
 
 
-# Documents ---------------------------------------------------------------------------------------
-
-
 def frame(
     primary: Question, level: float, also: str, n_audits: int, models: tuple[str, str] | None
 ) -> tuple[str, str, str]:
@@ -241,21 +223,20 @@ def frame(
 
     `level` and `also` are the levels of the primary question's intervals and of the other ones.
     """
-    kind, about, rule = "change", "AUCs", ""
     if models is None:
-        kind, about = "difference", primary.title
+        kind, about, who = "difference", primary.title, "an audit by a column makes"
+        if n_audits > 1:
+            who = f"these {n_audits:,} audits together make"
         title = f"do groups differ in {primary.noun}?"
         legend = (
             f"{primary.noun} with {NINETY_FIVE} interval, lowest first; dashed: all rows together; "
             "pale: few rows; at right: rows."
         )
-        alone = f"these {n_audits:,} audits together make"
-        alone = "an audit by a column makes" if n_audits == 1 else alone
-        claims = f"If no group differs, {alone} a false claim on {primary.noun}"
+        claims = f"If no group differs, {who} a false claim on {primary.noun}"
         rule = "; groups differ exactly where an interval excludes 0, and p values are adjusted in "
         rule += "the same way"
     else:
-        first, second = models
+        kind, about, rule, (first, second) = "change", "AUCs", "", models
         title = f"did gaps between groups change from {first} to {second}?"
         legend = (
             f"AUC of {first} (\N{WHITE CIRCLE}) and {second} (\N{BLACK CIRCLE}); dashed: all rows "
@@ -274,6 +255,3 @@ def frame(
         "may exist: read its interval."
     )
     return title, legend, promise
-
-
-NINETY_FIVE = level_text(LEVEL)

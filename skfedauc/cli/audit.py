@@ -15,8 +15,8 @@ from skfedauc._words import listed, shortened
 from skfedauc.audit import FairnessAudit
 from skfedauc.audit.answers import Audited
 from skfedauc.audit.arguments import check_names, check_tolerances
-from skfedauc.audit.contents import Output, as_json
-from skfedauc.audit.document import check_installed, plain_label, plain_number
+from skfedauc.audit.contents import Output, as_json, plain_label, plain_number
+from skfedauc.audit.document import check_installed
 from skfedauc.audit.fairness_audit import joined
 from skfedauc.audit.samples import Sample
 from skfedauc.cli.arguments import Arguments
