@@ -31,6 +31,7 @@ from skfedauc.counts import parquet
 from skfedauc.counts.bins import Bins, Immutable
 from skfedauc.counts.disclosure import Disclosure, Withheld
 from skfedauc.counts.moments import OwnMoments, Summary, dtype_of_u2
+from skfedauc.counts.reducing import regrouped
 from skfedauc.counts.state import MOST_ROWS, Source, State, changed, checked, in_order
 
 # Columns of counts, after the columns of the group labels
@@ -408,10 +409,8 @@ def _facts_of(state: State, names: Sequence[str], columns: Sequence[GroupColumn]
         "sources": [source.to_dict() for source in state.sources],
     }
     if state.labels is not None:
-        described = facts["group_columns"] = []
-        for name, of in zip(names, columns, strict=True):
-            told = {"name": name, "kind": of.kind, "zone": of.zone, "labels": of.labels}
-            described.append({key: value for key, value in told.items() if value is not None})
+        named = zip(names, columns, strict=True)
+        facts["group_columns"] = [{"name": name, **column.facts} for name, column in named]
     if state.group_names != tuple(names):
         facts["group_names"] = list(state.group_names)
     if rule.level == "bins":
@@ -449,6 +448,12 @@ def read_content(data: Any, name: str, limits: Limits) -> State:
     except LimitError as error:
         raise LimitError(f"{name} is refused: {error}.") from None
     return checked(state, name)
+
+
+def read_path(path: str | os.PathLike[str], limits: Limits, of: str = "") -> State:
+    """Return the counts in a file; messages have `of` before its name."""
+    data = parquet.read_file(path, most=limits.max_bytes)
+    return read_content(data, f"{of}{os.fspath(path)!r}", limits)
 
 
 def read_sources(path: Any) -> tuple[Source, ...]:
@@ -551,9 +556,8 @@ def _read(file: Any, written: dict[str, Any], data: Any, limits: Limits) -> Stat
         if found != facts[name]:
             raise ValueError(f"its metadata has {name} {facts[name]}, and its column {found}")
     labels = labels_of(columns) if described else None
-    state_of = _summary_state if facts["level"] == "summary" else _cells_state
     known = _known_facts(facts, [column["name"] for column in described])
-    state = state_of(starts, values, labels, known)
+    state = _state_of(starts, values, labels, known)
     if is_old:
         digest, expected = _old_checksum(written, state, columns), written.get("sha256")
     else:
@@ -643,10 +647,8 @@ def _runs(table: Any, described: Sequence[Any]) -> tuple[NDArray[np.int64], list
     for array in whole:
         begins |= _begins(array.dictionary_encode().indices.fill_null(-1).to_numpy())
     first = np.flatnonzero(begins)
-    columns = [
-        GroupColumn(of["kind"], array.take(pa.array(first)), of.get("zone"), of.get("labels"))
-        for array, of in zip(whole, described, strict=True)
-    ]
+    of_runs = [array.take(pa.array(first)) for array in whole]
+    columns = list(map(GroupColumn, described, of_runs))
     return np.append(first, table.num_rows), columns
 
 
@@ -662,46 +664,36 @@ def _values(column: Any, name: str) -> NDArray[Any]:
     return values
 
 
-def _cells_state(
+def _state_of(
     starts: NDArray[np.int64], values: Mapping[str, Any], labels: Any, facts: dict[str, Any]
 ) -> State:
-    """Return a state from cells in any order; cells in order keep their arrays."""
-    negatives, positives = (compact_counts(values[name]) for name in _N_ROWS)
+    """Return a state from rows in any order; rows in order keep their arrays."""
     weights, ranges = stacked(values, WEIGHT_COLUMNS), stacked(values, RANGE_COLUMNS)
-    scores = values["score"] + 0.0  # -0.0 becomes 0.0
-    cells = Cells(starts.astype(np.intp), scores, negatives, positives, weights)
-    state = State(cells, labels, ranges, **facts)
-    rises = scores[1:] > scores[:-1]
-    rises[starts[1:-1] - 1] = True
-    is_sorted = rises.all() and (labels is None or _input.are_sorted_labels(labels))
-    if is_sorted or not np.isfinite(scores).all():
-        return state  # the check of the state refuses scores that are not finite
-    if labels is None:
-        return changed(state, cells, None)
-    numbers, labels = _input.map_labels(labels.tolist(), lambda label: label, "labels")
-    return changed(state, cells, np.repeat(numbers, np.diff(starts)), labels=labels)
-
-
-def _summary_state(
-    starts: NDArray[np.int64], values: Mapping[str, Any], labels: Any, facts: dict[str, Any]
-) -> State:
-    """Return a summary's state, with one row per group in any order."""
-    if starts.size - 1 != starts[-1]:
-        raise ValueError("it is a summary with several rows of a group")
     negatives, positives = (values[name] for name in _N_ROWS)
-    weights = stacked(values, WEIGHT_COLUMNS)
-    dtype = dtype_of_u2(negatives, positives) if weights is None else np.dtype(np.float64)
-    prefixes = [prefix for prefix in _PREFIXES if f"{prefix}u2" in values]
-    u2 = np.stack([values[f"{prefix}u2"].astype(dtype) for prefix in prefixes])
-    moments = np.array([[values[prefix + of] for of in OwnMoments._fields] for prefix in prefixes])
-    state = State(Summary(negatives, positives, weights, u2, moments), labels, **facts)
-    if labels is None or _input.are_sorted_labels(labels):
+    is_sorted = labels is None or _input.are_sorted_labels(labels)
+    content: Cells | Summary
+    if facts["disclosure"].level == "summary":
+        if starts[-1] != (starts.size - 1 if labels is None else len(set(labels.tolist()))):
+            raise ValueError("it is a summary with several rows of a group")
+        dtype = dtype_of_u2(negatives, positives) if weights is None else np.dtype(np.float64)
+        prefixes = [prefix for prefix in _PREFIXES if f"{prefix}u2" in values]
+        u2 = np.stack([values[f"{prefix}u2"].astype(dtype) for prefix in prefixes])
+        sums = [[values[prefix + of] for of in OwnMoments._fields] for prefix in prefixes]
+        content = Summary(negatives, positives, weights, u2, np.array(sums))
+    else:
+        rows = map(compact_counts, (negatives, positives))
+        scores = values["score"] + 0.0  # -0.0 becomes 0.0
+        content = Cells(starts.astype(np.intp), scores, *rows, weights)
+        rises = scores[1:] > scores[:-1]
+        rises[starts[1:-1] - 1] = True
+        # The check of the state refuses scores that are not finite.
+        is_sorted = (is_sorted and rises.all()) or not np.isfinite(scores).all()
+    state = State(content, labels, ranges, **facts)
+    if is_sorted:
         return state
-    order, known = _input.map_labels(labels.tolist(), lambda label: label, "labels")
-    if known.size < order.size:
-        raise ValueError("it is a summary with several rows of a group")
-    assert isinstance(state.content, Summary)
-    return state._replace(content=state.content.take(np.argsort(order)), labels=known)
+    if labels is None:
+        return changed(state, state.cells, None)
+    return regrouped(state, lambda label: label)._replace(**facts)
 
 
 # Group labels -------------------------------------------------------------------------------
@@ -723,13 +715,12 @@ class GroupColumn(NamedTuple):
               several time zones
     ========  ==========================================  ===================================
 
-    The label `MISSING` is text in a column of text, and an absent value in all other columns.
+    The label `MISSING` is text in a column of text, and an absent value in all other columns. The
+    facts, for the metadata, are the kind, an instant's zone and the labels of coded texts.
     """
 
-    kind: str
+    facts: Mapping[str, Any]
     array: Any
-    zone: str | None = None
-    labels: list[Any] | None = None
 
 
 def columns_of(labels: NDArray[Any]) -> list[GroupColumn]:
@@ -738,47 +729,41 @@ def columns_of(labels: NDArray[Any]) -> list[GroupColumn]:
 
 
 def _column_of(labels: NDArray[Any]) -> GroupColumn:
+    import pyarrow as pa
+
     is_missing = np.zeros(labels.size, np.bool_)
-    known = labels
-    if labels.dtype.kind == "O":
-        items = labels.tolist()
-        if all(isinstance(item, str) for item in items):
-            return GroupColumn("text", _array_of("text", labels, is_missing))
-        is_missing = np.fromiter(map(is_missing_label, items), np.bool_, len(items))
-        known = _typed(labels[~is_missing])
-    kind, known, zone, pairs = _coded(known)
+    facts, known = {"kind": "text"}, labels
+    if labels.dtype.kind != "O":
+        facts, known = _coded(labels)
+    elif not all(isinstance(label, str) for label in labels):
+        is_missing = np.fromiter(map(is_missing_label, labels), np.bool_, labels.size)
+        facts, known = _coded(_typed(labels[~is_missing]))
     values = np.full(labels.size, "" if known.dtype.kind == "O" else 0, known.dtype)
     values[~is_missing] = known
-    return GroupColumn(kind, _array_of(kind, values, is_missing), zone, pairs)
+    wanted = _types_of_kinds()[facts["kind"]]
+    if facts["kind"] not in _TEXTS:
+        return GroupColumn(facts, pa.array(values, mask=is_missing).cast(wanted))
+    encoded = pa.array(values, wanted).dictionary_encode()
+    codes = pa.array(encoded.indices.to_numpy(), mask=is_missing)
+    return GroupColumn(facts, pa.DictionaryArray.from_arrays(codes, encoded.dictionary))
 
 
-def _coded(known: NDArray[Any]) -> tuple[str, NDArray[Any], str | None, list[Any] | None]:
-    """Return the kind, values, time zone and coded labels of labels that are not missing."""
+def _coded(known: NDArray[Any]) -> tuple[dict[str, Any], NDArray[Any]]:
+    """Return the facts and the values of a column of labels that are not missing."""
     kind = _KINDS_OF_ARRAYS.get(known.dtype.kind)
     if kind is not None:
-        values = _checked_dates(known.view(np.int64)) if kind == "date" else known
-        return kind, values, None, None
+        return {"kind": kind}, _checked_dates(known.view(np.int64)) if kind == "date" else known
     entries = [entry_of(item) for item in known]
     zones = {entry.get("zone") if isinstance(entry, dict) else None for entry in entries}
     if len(zones) == 1 and None not in zones:
-        dates = [instant.to_datetime64() for instant in known]
-        return "instant", np.array(dates, "datetime64[us]").view(np.int64), zones.pop(), None
+        dates = np.array([instant.to_datetime64() for instant in known], "datetime64[us]")
+        return {"kind": "instant", "zone": zones.pop()}, dates.view(np.int64)
     coded = [json.dumps(entry) for entry in entries]
-    text_of = _texts(coded, known.tolist())
+    text_of = {code: str(label) for code, label in zip(coded, known.tolist(), strict=True)}
+    if len(set(text_of.values())) < len(text_of):  # labels whose texts are equal
+        text_of = {code: code for code in text_of}
     pairs = [[text, json.loads(code)] for code, text in text_of.items()]
-    return "coded", object_array(text_of[code] for code in coded), None, pairs
-
-
-def _array_of(kind: str, values: NDArray[Any], is_missing: NDArray[np.bool_]) -> Any:
-    """Return values as an array of the file's type; texts as numbers of distinct texts."""
-    import pyarrow as pa
-
-    wanted = _types_of_kinds()[kind]
-    if kind not in _TEXTS:
-        return pa.array(values, mask=is_missing).cast(wanted)
-    encoded = pa.array(values, wanted).dictionary_encode()
-    codes = pa.array(encoded.indices.to_numpy(), mask=is_missing)
-    return pa.DictionaryArray.from_arrays(codes, encoded.dictionary)
+    return {"kind": "coded", "labels": pairs}, object_array(text_of[code] for code in coded)
 
 
 def _typed(known: NDArray[Any]) -> NDArray[Any]:
@@ -792,15 +777,6 @@ def _typed(known: NDArray[Any]) -> NDArray[Any]:
     if types == {datetime.datetime} and all(date.tzinfo is None for date in items):
         return known.astype("datetime64[us]")
     return known
-
-
-def _texts(coded: list[str], labels: list[Any]) -> dict[str, str]:
-    """Return a text for each distinct label; labels whose texts are equal get their code."""
-    text_of = {code: str(label) for code, label in zip(coded, labels, strict=True)}
-    texts = list(text_of.values())
-    if len(set(texts)) == len(texts):
-        return text_of
-    return {code: code for code in text_of}
 
 
 def _checked_dates(values: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -830,35 +806,31 @@ def _labels_of(column: GroupColumn) -> NDArray[Any]:
     return with_missing
 
 
-def _values_in(array: Any) -> NDArray[Any]:
-    """Return the values of a group column, without absent ones."""
-    known = array.drop_null()
-    if not hasattr(known, "dictionary"):
-        return _plain(known)
-    texts: NDArray[Any] = object_array(known.dictionary.to_pylist())
-    return np.asarray(texts[_plain(known.indices)])
-
-
 def _known_labels(column: GroupColumn) -> NDArray[Any]:
-    known = _values_in(column.array)
-    if column.kind == "unsigned":
+    facts, array = column.facts, column.array.drop_null()
+    if facts["kind"] in _TEXTS:
+        texts: NDArray[Any] = object_array(array.dictionary.to_pylist())
+        known: NDArray[Any] = texts[_plain(array.indices)]
+    else:
+        known = _plain(array)
+    if facts["kind"] == "unsigned":
         # Integers that fit have the signed type, so that equal labels have equal arrays.
         is_small = known.size == 0 or int(known.max()) < 1 << 63
         return known.astype(np.int64) if is_small else known
-    if column.kind == "date":
+    if facts["kind"] == "date":
         return _checked_dates(known).view("datetime64[us]")
-    if column.kind == "instant":
+    if facts["kind"] == "instant":
         import pandas as pd
 
         dates = pd.DatetimeIndex(_checked_dates(known).view("datetime64[us]"))
-        instants = dates.tz_localize("UTC").tz_convert(column.zone)
-        if str(instants.tz) != column.zone:
-            raise ValueError(f"{shortened(column.zone)} is no time zone")
+        instants = dates.tz_localize("UTC").tz_convert(facts["zone"])
+        if str(instants.tz) != facts["zone"]:
+            raise ValueError(f"{shortened(facts['zone'])} is no time zone")
         return object_array(instants)
-    if column.kind == "coded":
-        label_of_text = {text: label_of(entry) for text, entry in column.labels or []}
+    if facts["kind"] == "coded":
+        label_of_text = {text: label_of(entry) for text, entry in facts["labels"]}
         # Labels that a simpler kind of column can hold have arrays of another type.
-        if _column_of(object_array(label_of_text.values())).kind != "coded":
+        if _column_of(object_array(label_of_text.values())).facts["kind"] != "coded":
             raise ValueError("coded labels are of another kind")
         return object_array(label_of_text[text] for text in known)
     return known
@@ -981,8 +953,8 @@ def _old_checksum(facts: Mapping[str, Any], state: State, columns: Sequence[Grou
         *arrays, u2, moments = arrays
         for of_prefix in zip(u2, moments, strict=True):
             arrays += of_prefix
-    for kind, array, *_ in columns:
-        if kind in _TEXTS:
+    for of_column, array in columns:
+        if of_column["kind"] in _TEXTS:
             texts.append(array.dictionary_decode().fill_null("").to_pylist())
         else:
             arrays.append(_plain(array.fill_null(pa.scalar(0).cast(array.type))))

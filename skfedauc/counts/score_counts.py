@@ -6,7 +6,7 @@ import functools
 import hashlib
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 import numpy as np
@@ -17,23 +17,10 @@ from skfedauc._kernel import Cells
 from skfedauc.counts import reducing
 from skfedauc.counts.bins import Bins
 from skfedauc.counts.disclosure import Disclosure, Need, check_rule, needs
-from skfedauc.counts.files import (
-    Limits,
-    Saved,
-    check_limits,
-    content_of,
-    read_content,
-    read_sources,
-)
-from skfedauc.counts.merging import Part, Register, difference, merged
-from skfedauc.counts.parquet import check_bytes, read_file
-from skfedauc.counts.state import (
-    Source,
-    State,
-    in_order,
-    new_source,
-    state_of_rows,
-)
+from skfedauc.counts.files import Limits, Saved, check_limits, content_of, read_content, read_path
+from skfedauc.counts.merging import difference, merged
+from skfedauc.counts.parquet import check_bytes
+from skfedauc.counts.state import Source, State, in_order, new_source, state_of_rows
 from skfedauc.counts.tables import Columns, count_table, state_of_table, table_of
 from skfedauc.counts.vectors import Grid, state_of_vector, vector_of
 
@@ -57,18 +44,13 @@ class ScoreCounts(Saved):
 
     For each group, the counts hold how many negatives and positives have each distinct score: the
     AUC is the share of concordant pairs, with ties as one half [1]_. Counts of disjoint rows add up
-    in any order; without sample weights the sums are exact integers. Build them with
-    `from_predictions`, `from_table`, `from_batches` or `from_counts`, and pass them to `GroupAUC`.
-    All attributes are read-only, and ``==`` compares only the counts.
-
-    Counts are not anonymous: counts of distinct scores disclose the group, the score and the class
-    of every row, but no features, no identifiers and no order of rows. A `Disclosure` says what a
-    site coarsens or withholds.
+    in any order; without sample weights the sums are exact integers. Counts are not anonymous: they
+    disclose the group, the score and the class of every row, unless a `Disclosure` says what a site
+    coarsens or withholds. All attributes are read-only, and ``==`` compares only the counts.
 
     See Also
     --------
     GroupAUC : AUCs, gaps and tables from counts.
-    Disclosure : What a site withholds or coarsens.
     MulticlassCounts : Counts for several classes.
     skfedauc.privacy.PrivateCounts : Counts with noise for differential privacy.
 
@@ -81,9 +63,8 @@ class ScoreCounts(Saved):
     Examples
     --------
     >>> from skfedauc import ScoreCounts, GroupAUC
-    >>> monday = ScoreCounts.from_predictions(
-    ...     [0, 1, 0, 1], [0.1, 0.4, 0.3, 0.9], groups=["va", "va", "oslo", "oslo"]
-    ... )
+    >>> groups = ["va", "va", "oslo", "oslo"]
+    >>> monday = ScoreCounts.from_predictions([0, 1, 0, 1], [0.1, 0.4, 0.3, 0.9], groups=groups)
     >>> tuesday = ScoreCounts.from_predictions([0, 1], [0.8, 0.7], groups=["va", "va"])
     >>> week = monday + tuesday
     >>> week
@@ -209,7 +190,6 @@ class ScoreCounts(Saved):
     ) -> ScoreCounts:
         """Make score counts from counts by group and score, such as the result of a query.
 
-        For instance of ``SELECT grp, score, SUM(1 - label), SUM(label) ... GROUP BY grp, score``.
         Rows may come in any order, and may repeat a group and score. ``from_counts(**table)`` reads
         the table of `to_counts`.
 
@@ -332,9 +312,7 @@ class ScoreCounts(Saved):
             Workers read files and call functions.
         label, score : str, default=None
             Label and score columns. Required for DataFrames and files.
-        group : str or list of str, default=None
-            As in `from_table`.
-        weight : str, default=None
+        group, weight : str, or list of str as group, default=None
             As in `from_table`.
         n_jobs : int, default=None
             Workers. None means 1 unless in a `joblib.parallel_config` context; -1 means
@@ -365,10 +343,8 @@ class ScoreCounts(Saved):
         Examples
         --------
         >>> from skfedauc import ScoreCounts
-        >>> def days():
-        ...     yield [0, 1], [0.1, 0.4], ["va", "oslo"]
-        ...     yield [1, 0], [0.8, 0.3], ["va", "oslo"]
-        >>> ScoreCounts.from_batches(days())
+        >>> days = [([0, 1], [0.1, 0.4], ["va", "oslo"]), ([1, 0], [0.8, 0.3], ["va", "oslo"])]
+        >>> ScoreCounts.from_batches(iter(days))
         ScoreCounts(2 groups, 4 rows: 2 positives and 2 negatives, 4 distinct scores)
         """
         # The import is local because counting arrays does not need joblib.
@@ -458,8 +434,8 @@ class ScoreCounts(Saved):
     ) -> ScoreCounts:
         """Add up any number of score counts and files of score counts, each counting once.
 
-        A part that comes again counts once: with the same source, model and period, and the same
-        counts. A part that a merged part contains already counts once as well.
+        A part counts once if it comes again with the same source, model, period and counts, or if
+        another part contains it.
 
         Parameters
         ----------
@@ -507,12 +483,10 @@ class ScoreCounts(Saved):
         Examples
         --------
         >>> from skfedauc import ScoreCounts
-        >>> north, south = (
-        ...     ScoreCounts.from_predictions([0, 1], [0.1, 0.6], groups=[at] * 2).with_source(at)
-        ...     for at in ["north", "south"]
-        ... )
+        >>> north = ScoreCounts.from_predictions([0, 1], [0.1, 0.6]).with_source("north")
+        >>> south = ScoreCounts.from_predictions([0, 1], [0.3, 0.4]).with_source("south")
         >>> ScoreCounts.merge([north, south, north])
-        ScoreCounts(2 groups, 4 rows: 2 positives and 2 negatives, 2 distinct scores)
+        ScoreCounts(no groups, 4 rows: 2 positives and 2 negatives, 4 distinct scores)
         """
         counts, _ = merge_named(parts, repeated, models, on_invalid, disclosure, by_period, limits)
         return counts
@@ -577,7 +551,6 @@ class ScoreCounts(Saved):
         Returns
         -------
         ScoreCounts
-            Counts of the same rows with the new scores.
 
         Raises
         ------
@@ -629,23 +602,19 @@ class ScoreCounts(Saved):
 
         Notes
         -----
-        A summary gives the same group AUCs, with the same averages, gaps, intervals and tests.
-        Results that compare rows in different groups, such as the pooled AUC, raise a
-        `DisclosureError`, and `merge` accepts summaries only if no group is in two of them.
-
-        With `max_cells`, the result holds ranges of scores even without joins. One reduction to n
-        cells makes the certain interval of the pooled AUC about ``.6 / n`` wide; repeated ones
-        widen it.
+        Summaries give the same group AUCs, averages, gaps, intervals and tests, but no result that
+        compares rows in different groups, such as the pooled AUC, and `merge` accepts them only if
+        no group is in two. With `max_cells`, the result holds ranges of scores even without joins:
+        one reduction to n cells makes the certain interval of the pooled AUC about ``.6 / n`` wide.
 
         Examples
         --------
         >>> from skfedauc import ScoreCounts
-        >>> scores = [0.2, 0.6, 0.5, 0.4]
-        >>> counts = ScoreCounts.from_predictions([0, 1, 0, 1], scores, groups=list("aabb"))
+        >>> counts = ScoreCounts.from_predictions([0, 1, 1], [0.2, 0.6, 0.5], groups=list("aab"))
         >>> counts.reduced("summary")
-        ScoreCounts(2 groups, 4 rows: 2 positives and 2 negatives, summary by group)
-        >>> counts.reduced(max_cells=3)
-        ScoreCounts(2 groups, 4 rows: 2 positives and 2 negatives, 3 ranges)
+        ScoreCounts(2 groups, 3 rows: 2 positives and 1 negative, summary by group)
+        >>> counts.reduced(max_cells=2)
+        ScoreCounts(2 groups, 3 rows: 2 positives and 1 negative, 2 ranges)
         """
         if disclosure is None and max_cells is None:
             raise TypeError("reduced needs disclosure or max_cells; got neither.")
@@ -688,7 +657,7 @@ class ScoreCounts(Saved):
         OSError, TypeError, ImportError
             If the file cannot be read, if `path` is not a path, or if pyarrow is not installed.
         """
-        return cls._of(_state_in(path, check_limits(limits), "path "))
+        return cls._of(read_path(path, check_limits(limits), "path "))
 
     def _of_file(self) -> bytes:
         return content_of(self._identified())
@@ -702,7 +671,7 @@ class ScoreCounts(Saved):
         Parameters
         ----------
         data : bytes-like
-            Content of a file that `save` wrote, or result of `to_bytes`.
+            Result of `to_bytes`, or content of a file that `save` wrote.
         limits : skfedauc.counts.Limits, default=None
             As in `load`.
 
@@ -712,10 +681,8 @@ class ScoreCounts(Saved):
 
         Raises
         ------
-        ValueError, ImportError
-            As in `load`.
-        TypeError
-            If `data` is not bytes-like.
+        ValueError, TypeError, ImportError
+            As in `load`, or if `data` is not bytes-like.
         """
         check_bytes(data)
         return cls._of(read_content(data, "data", check_limits(limits)))
@@ -803,14 +770,11 @@ class ScoreCounts(Saved):
         Examples
         --------
         >>> from skfedauc import Bins, ScoreCounts
-        >>> bins = Bins.at([0.3, 0.5])
-        >>> one, other = (
-        ...     ScoreCounts.from_predictions([0, 1, 1], scores)
-        ...     for scores in ([0.2, 0.4, 0.7], [0.1, 0.4, 0.4])
-        ... )
-        >>> sent = (one.to_vector(bins) + 2**31 - 7) % 2**32, other.to_vector(bins) + 2**31 + 7
-        >>> ScoreCounts.from_vector(sum(sent), bins, modulus=2**32) == (one + other).reduced(bins)
-        True
+        >>> bins = Bins.at([0.3])
+        >>> counts = ScoreCounts.from_predictions([0, 1, 1], [0.2, 0.4, 0.7])
+        >>> masked = [(counts.to_vector(bins) + mask) % 2**32 for mask in (7, -7)]
+        >>> ScoreCounts.from_vector(sum(masked), bins, modulus=2**32)
+        ScoreCounts(no groups, 6 rows: 4 positives and 2 negatives, 2 bins)
         """
         return cls._of(state_of_vector(vector, Grid(bins, groups), modulus))
 
@@ -954,89 +918,6 @@ def left_out(n_missing: int) -> str:
     return f", {_words.counted(n_missing, 'row')} without a group label left out"
 
 
-# Parts of a merge --------------------------------------------------------------------------------
-
-# Cells of files that a merge keeps in memory after the check of all files
-_MOST_KEPT = 1 << 22
-
-
-def merge_named(
-    parts: Any,
-    repeated: str = "raise",
-    models: str = "same",
-    on_invalid: str = "raise",
-    disclosure: Any = None,
-    by_period: bool = False,
-    limits: Limits | None = None,
-) -> tuple[ScoreCounts, list[str]]:
-    """Merge parts by the options of `ScoreCounts.merge`; also return the names of repeated ones."""
-    rule = None if disclosure is None else check_rule(disclosure)
-    if rule is not None and rule.min_count is not None:
-        raise ValueError(
-            "merge takes no min_count: each site applies it once, before it sends counts."
-        )
-    register = Register(repeated, models)
-    with_periods = _input.check_flag(by_period, "by_period")
-    is_skipping = _input.check_option("on_invalid", on_invalid, ("raise", "skip")) == "skip"
-    invalid: list[str] | None = [] if is_skipping else None
-    found = list(_parts_of(parts, check_limits(limits), invalid))
-    if invalid:
-        more = f"; and {len(invalid) - 6:,} more" if len(invalid) > 6 else ""
-        left_out = _words.counted(len(invalid), "part")
-        message = f"{left_out} left out as invalid. {'; '.join(invalid[:6])}{more}."
-        if not found:
-            raise ValueError(f"parts must have at least one ScoreCounts; got none. {message}")
-        _input.warn(message, UserWarning)
-    counts = ScoreCounts._of(merged(found, register, rule, with_periods))  # noqa: SLF001
-    return counts, [part.name for n, part in enumerate(found) if n not in register.kept]
-
-
-def _parts_of(parts: Any, limits: Limits, invalid: list[str] | None) -> Iterator[Part]:
-    """Yield the parts of a merge; `invalid` gets the reasons to leave files out, None raises."""
-    is_table = hasattr(parts, "columns") or hasattr(parts, "column_names")
-    is_single = isinstance(parts, ScoreCounts | str | bytes | os.PathLike)
-    if is_table or is_single or not isinstance(parts, Iterable):
-        raise _wrong_parts(type(parts).__name__ if is_table else _words.described(parts))
-    named = parts.items() if isinstance(parts, Mapping) else ((None, part) for part in parts)
-    n_kept = 0
-    for number, (name, part) in enumerate(named):
-        if isinstance(parts, Mapping) and not (isinstance(name, str) and name):
-            raise _wrong_parts(f"the name {_words.described(name)}")
-        if isinstance(part, ScoreCounts):
-            yield Part(name or f"part {number}", part._state)  # noqa: SLF001
-            continue
-        if not isinstance(part, str | os.PathLike):
-            raise _wrong_parts(f"a part of type {type(part).__name__}")
-        name = name or repr(os.fspath(part))
-        read = functools.partial(_state_in, part, limits)
-        if invalid is None:
-            yield Part(name, read, read_sources(part))
-            continue
-        try:  # Which files are invalid is known before adding.
-            state = read()
-        except (ValueError, OSError) as error:
-            invalid.append(f"{name}: {str(error).rstrip('.')}")
-            continue
-        n_kept += state.n_cells
-        yield Part(name, state if n_kept <= _MOST_KEPT else read, state.sources)
-
-
-def _wrong_parts(got: str) -> TypeError:
-    """Return the error for parts that are neither score counts nor paths, with the remedies."""
-    return TypeError(
-        "parts must be an iterable of score counts or paths, such as a list or the column "
-        f"table['counts'] of a table, or a mapping from names to these; got {got}. "
-        "ScoreCounts.from_bytes reads bytes, and PrivateCounts.merge adds up score counts and "
-        "private counts."
-    )
-
-
-def _state_in(path: str | os.PathLike[str], limits: Limits, of: str = "") -> State:
-    """Return the state in a file; messages have `of` before its name."""
-    data = read_file(path, most=limits.max_bytes)
-    return read_content(data, f"{of}{os.fspath(path)!r}", limits)
-
-
 # Internal derived counts -------------------------------------------------------------------------
 # These functions are no methods, because their callers must keep the counts consistent.
 
@@ -1073,6 +954,12 @@ def with_weights_over(counts: ScoreCounts, exponent: int | None = None) -> Score
 
 
 # For other parts of the package ------------------------------------------------------------------
+
+
+def merge_named(*parts: Any, **options: Any) -> tuple[ScoreCounts, list[str]]:
+    """Merge parts by the options of `ScoreCounts.merge`; also return the names of repeated ones."""
+    state, repeated = merged(*parts, **options)
+    return ScoreCounts._of(state), repeated  # noqa: SLF001
 
 
 def view_of(counts: ScoreCounts) -> State:

@@ -158,44 +158,19 @@ def wrong_sources(sources: tuple[Source, ...]) -> str | None:
 
 
 class _Facts(NamedTuple):
-    """Counts by group, and facts about the counted rows.
-
-    Attributes
-    ----------
-    content : Cells or Summary
-    labels : ndarray, shape (n_groups,) or None
-        Sorted group labels, or None for rows without groups.
-    ranges : float64 array, shape (2, n_cells), or None
-        Lowest and highest score of the rows in each cell; None for exact counts and summaries.
-    disclosure : Disclosure
-    group_names : tuple of str
-        Group column names; empty if they are unknown or differ between parts.
-    classes : Classes
-        Labels of the classes; empty if they are unknown.
-    n_missing : int
-        Rows left out because they have no group label.
-    sources : tuple of Source
-        Countings in these counts, sorted.
-    is_complete : bool
-        Whether the sources cover all rows. If not, saving adds a source.
-    orders : tuple of tuples
-        Ordered categories of each group column, in which tables list the groups; () for columns in
-        alphabetical order. Files do not hold the orders.
-    n_jobs : int or None
-        Number of threads that compute sums; files and pickles do not hold it.
-    """
-
     content: Cells | Summary
-    labels: NDArray[Any] | None = None
-    ranges: Ranges | None = None
+    labels: NDArray[Any] | None = None  # sorted; None for rows without groups
+    ranges: Ranges | None = None  # of cells; None for exact counts and summaries
     disclosure: Disclosure = Disclosure()
-    group_names: tuple[str, ...] = ()
+    group_names: tuple[str, ...] = ()  # of columns; empty if unknown or not those of all parts
     classes: _input.Classes = _input.Classes()
-    n_missing: int = 0
+    n_missing: int = 0  # rows left out because they have no group label
     sources: tuple[Source, ...] = ()
-    is_complete: bool = False
+    is_complete: bool = False  # whether the sources cover all rows; if not, saving adds one
+    # Ordered categories of each group column, in which tables list the groups; () for columns in
+    # alphabetical order. Files do not hold them.
     orders: tuple[tuple[Any, ...], ...] = ()
-    n_jobs: int | None = None
+    n_jobs: int | None = None  # threads that compute sums; files and pickles do not hold it
 
 
 class State(_Facts):
@@ -312,22 +287,22 @@ class State(_Facts):
 
     @property
     def extremes(self) -> tuple[State, State]:
-        """Exact counts with the lowest and with the highest AUCs that the ranges permit.
-
-        The AUC of any positives over any negatives lies between its values in the two.
-        """
+        """Exact counts with the lowest and the highest AUCs, of any rows, that ranges permit."""
         content = self.content
         if isinstance(content, Summary):
             lowest, highest = content.extremes
             return self._replace(content=lowest), self._replace(content=highest)
         if self.ranges is None:
             return self, self
-        low, high = self.ranges
+        # Rows of both classes have separate scores.
+        apart, cell = by_class(content)
+        is_positive, (low, high) = apart.positives > 0, self.ranges[:, cell]
         exact = self._replace(ranges=None).with_disclosure(level="exact", bins=None)
-        return (
-            exact._replace(content=_split(content, high, low)),
-            exact._replace(content=_split(content, low, high)),
+        lowest, highest = (
+            add_cells(apart._replace(scores=scores), content.groups[cell], self.n_groups)
+            for scores in (np.where(is_positive, low, high), np.where(is_positive, high, low))
         )
+        return exact._replace(content=lowest), exact._replace(content=highest)
 
     def digest(self) -> bytes:
         """Return a digest of the counts and labels, to compare counts that are at hand.
@@ -394,9 +369,9 @@ def hull(
 
 
 def by_class(cells: Cells) -> tuple[Cells, NDArray[np.intp]]:
-    """Return cells of the negatives, then cells of the positives, and the cell that each is from.
+    """Return cells of the negatives, then of the positives, and the number of each among `cells`.
 
-    The `starts` are those of the cells before.
+    The `starts` are still those of `cells`.
     """
     of_negatives, of_positives = map(np.flatnonzero, (cells.negatives, cells.positives))
     cell = np.concatenate([of_negatives, of_positives])
@@ -406,15 +381,6 @@ def by_class(cells: Cells) -> tuple[Cells, NDArray[np.intp]]:
         weights = cells.weights[:, cell] * [~is_positive, is_positive, ~is_positive, is_positive]
     negatives, positives = cells.negatives[cell] * ~is_positive, cells.positives[cell] * is_positive
     return Cells(cells.starts, cells.scores[cell], negatives, positives, weights), cell
-
-
-def _split(
-    cells: Cells, of_negatives: NDArray[np.float64], of_positives: NDArray[np.float64]
-) -> Cells:
-    """Return cells with separate scores for the negatives and the positives."""
-    apart, cell = by_class(cells)
-    scores = np.where(apart.positives > 0, of_positives[cell], of_negatives[cell])
-    return add_cells(apart._replace(scores=scores), cells.groups[cell], cells.starts.size - 1)
 
 
 def changed(state: State, cells: Cells, codes: NDArray[np.intp] | None, **changes: Any) -> State:
