@@ -236,21 +236,21 @@ def _column_names(level: str, *, is_weighted: bool, has_limits: bool) -> tuple[s
 
 def values_of(state: State) -> tuple[NDArray[np.int64], dict[str, NDArray[Any]]]:
     """Return each group's first row, and the columns after the group columns."""
-    content, is_weighted = state.content, state.is_weighted
-    if isinstance(content, Summary):
-        names = _column_names("summary", is_weighted=is_weighted, has_limits=content.has_limits)
-        of_weights = () if content.weights is None else content.weights
-        columns: list[Any] = [content.negatives, content.positives, *of_weights]
-        for u2, moments in zip(content.u2, content.moments, strict=True):
-            columns += [u2, *moments]
-        return content.starts, dict(zip(names, columns, strict=True))
-    names = _column_names(state.disclosure.level, is_weighted=is_weighted, has_limits=False)
-    starts, scores, negatives, positives, weights = content
-    ends = () if state.ranges is None else state.ranges
+    content, summary = state.content, state.summary
     # Unsigned integers would wrap around silently when users add or subtract columns.
-    rows = [counts.astype(np.int64) for counts in (negatives, positives)]
-    columns = [scores, *ends, *rows, *(() if weights is None else weights)]
-    return starts, dict(zip(names, columns, strict=True))
+    columns: list[Any] = [of.astype(np.int64) for of in (content.negatives, content.positives)]
+    columns += [] if content.weights is None else list(content.weights)
+    if summary is None:
+        columns = [state.cells.scores, *([] if state.ranges is None else state.ranges), *columns]
+    else:
+        for u2, moments in zip(summary.u2, summary.moments, strict=True):
+            columns += [u2, *moments]
+    names = _column_names(
+        state.disclosure.level,
+        is_weighted=state.is_weighted,
+        has_limits=summary is not None and summary.has_limits,
+    )
+    return content.starts, dict(zip(names, columns, strict=True))
 
 
 def _type_of(name: str, *, is_weighted: bool) -> Any:
@@ -599,18 +599,22 @@ def _table(
     file: Any, facts: dict[str, Any], wanted: Sequence[str], data: Any, limits: Limits
 ) -> Any:
     """Return a file's table, with texts as numbers of distinct texts."""
-    types, metadata = _types_of_kinds(), file.metadata
-    kinds = {column["name"]: column["kind"] for column in facts["group_columns"] or []}
-    is_weighted = facts["is_weighted"]
-    of_groups = [(column["name"], types[column["kind"]]) for column in facts["group_columns"] or []]
+    from pyarrow import compute
+
+    types, metadata, is_weighted = _types_of_kinds(), file.metadata, facts["is_weighted"]
+    named = [(column["name"], column["kind"]) for column in facts["group_columns"] or []]
+    of_groups = [(name, types[kind]) for name, kind in named]
     of_values = [(name, _type_of(name, is_weighted=is_weighted)) for name in wanted]
     parquet.check_columns(file.schema_arrow, [*of_groups, *of_values])
     parquet.check_size(metadata, facts["n_cells"], len(data))
-    texts = [name for name, kind in kinds.items() if kind in _TEXTS]
+    texts = [name for name, kind in named if kind in _TEXTS]
     _check_limits_of_size(metadata, len(texts), limits)
-    may_lack = [name for name, kind in kinds.items() if kind != "text"]
+    may_lack = [name for name, kind in named if kind != "text"]
     table = parquet.table_of(data, metadata, texts, may_lack)
-    _check_texts(table, texts, limits)
+    # Refuse long labels before they become Python objects.
+    chunks = (chunk for name in texts for chunk in table.column(name).chunks)
+    lengths = (compute.max(compute.utf8_length(chunk.dictionary)).as_py() for chunk in chunks)
+    limits.check_text(max((length or 0 for length in lengths), default=0))
     return table
 
 
@@ -626,15 +630,6 @@ def _check_limits_of_size(metadata: Any, n_texts: int, limits: Limits) -> None:
             f"labels above the receiver's limit of {limits.max_label_length:,} characters; pass "
             "limits=Limits(max_label_length=...) to accept it"
         )
-
-
-def _check_texts(table: Any, names: Sequence[str], limits: Limits) -> None:
-    """Refuse long labels before they become Python objects."""
-    from pyarrow import compute
-
-    chunks = (chunk for name in names for chunk in table.column(name).chunks)
-    lengths = (compute.max(compute.utf8_length(chunk.dictionary)).as_py() for chunk in chunks)
-    limits.check_text(max((length or 0 for length in lengths), default=0))
 
 
 def _runs(table: Any, described: Sequence[Any]) -> tuple[NDArray[np.int64], list[GroupColumn]]:

@@ -660,7 +660,7 @@ class ScoreCounts(Saved):
         return cls._of(read_path(path, check_limits(limits), "path "))
 
     def _of_file(self) -> bytes:
-        return content_of(self._identified())
+        return content_of(identified(self))
 
     @classmethod
     def from_bytes(
@@ -686,17 +686,6 @@ class ScoreCounts(Saved):
         """
         check_bytes(data)
         return cls._of(read_content(data, "data", check_limits(limits)))
-
-    def _identified(self) -> State:
-        """Give rows without a source a random identifier, which these counts keep."""
-        with _IDENTIFYING:
-            state = self._state
-            if not state.is_complete:
-                sources = in_order([*state.sources, new_source()])
-                state = state._replace(sources=sources, is_complete=True)
-                vars(state).update(vars(self._state))  # sums that were computed
-                object.__setattr__(self, "_state", state)
-        return state
 
     def to_vector(
         self, bins: Bins, groups: Any = None, *, max_count: int | None = None
@@ -865,12 +854,9 @@ class ScoreCounts(Saved):
         one, two = self._state, other._state
         if _input.kind_of(one.labels) != _input.kind_of(two.labels):
             return False  # the label True must not equal the label 1
-        if one.disclosure.level != two.disclosure.level:
-            return False
-        if (one.labels is None) != (two.labels is None):
-            return False
         mine, yours = one.arrays, two.arrays
-        return len(mine) == len(yours) and all(map(np.array_equal, mine, yours))
+        is_alike = one.disclosure.level == two.disclosure.level and len(mine) == len(yours)
+        return is_alike and all(map(np.array_equal, mine, yours))
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -980,12 +966,19 @@ def extremes_of(counts: ScoreCounts) -> tuple[ScoreCounts, ScoreCounts]:
     return counts._with(low), counts._with(high)  # noqa: SLF001
 
 
-def identified_sources(counts: ScoreCounts) -> tuple[Source, ...]:
-    """Return all rows' sources; rows without one get a random identifier, which is kept."""
-    return counts._identified().sources  # noqa: SLF001
+def identified(counts: ScoreCounts) -> State:
+    """Return the counts' state; rows without a source get a random identifier, which is kept."""
+    with _IDENTIFYING:
+        state = view_of(counts)
+        if not state.is_complete:
+            sources = in_order([*state.sources, new_source()])
+            state = state._replace(sources=sources, is_complete=True)
+            vars(state).update(vars(view_of(counts)))  # sums that were computed
+            object.__setattr__(counts, "_state", state)
+    return state
 
 
 def identifier_of(counts: ScoreCounts) -> str:
     """Return the counts' random identifier, which discloses nothing, and which `save` keeps."""
-    found = sorted(source.identifier for source in identified_sources(counts))
+    found = sorted(source.identifier for source in identified(counts).sources)
     return found[0] if len(found) == 1 else hashlib.sha256("".join(found).encode()).hexdigest()[:32]

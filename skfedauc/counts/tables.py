@@ -193,23 +193,17 @@ def naming_columns(columns: Columns) -> Iterator[None]:
     try:
         yield
     except (TypeError, ValueError) as error:
-        told = _with_names(str(error), columns)
-        if type(error) not in (TypeError, ValueError) or told == str(error):
-            raise
-        raise type(error)(told) from error
-
-
-def _with_names(message: str, columns: Columns) -> str:
-    for argument, name in _ARGUMENTS.items():
-        named = columns.by_argument.get(name, [])
-        if named:
-            found = f"column{'s' * (len(named) > 1)} {_words.listed(named)}"
+        message = str(error)
+        for argument, name in _ARGUMENTS.items():
+            named = columns.by_argument.get(name, [])
             # "groups" is also a word within messages. Labels have quotes.
-            pattern = (
-                "^groups\\b" if argument == "groups" else rf"(?<!['\"])\b{argument}\b(?!['\"])"
-            )
-            message = re.sub(pattern, found.replace("\\", "\\\\"), message)
-    return message
+            place = "^groups\\b" if name == "group" else rf"(?<!['\"])\b{argument}\b(?!['\"])"
+            if named:
+                found = f"column{'s' * (len(named) > 1)} {_words.listed(named)}"
+                message = re.sub(place, found.replace("\\", "\\\\"), message)
+        if type(error) not in (TypeError, ValueError) or message == str(error):
+            raise
+        raise type(error)(message) from error
 
 
 def arguments_of(table: Any, columns: Columns, name: str = "the batch") -> dict[str, Any]:
