@@ -435,6 +435,7 @@ class Bins(Immutable):
         Returns
         -------
         int64 array, shape (n_scores,)
+            Bin numbers, in the same order.
 
         Raises
         ------
@@ -461,6 +462,7 @@ class Bins(Immutable):
         Returns
         -------
         float64 array, shape (2, n_numbers)
+            Lowest and highest scores.
         """
         checked, rule = self._check_numbers(numbers), self._rule
         following = rule.lowest(np.minimum(checked + 1, rule.last))

@@ -85,7 +85,7 @@ class Withheld(NamedTuple):
         numbers: dict[str, Any] = {}
         for name in ("n_negatives", "n_positives", "most_negatives", "most_positives"):
             whole, own = getattr(self, name), getattr(part, name)
-            numbers[name] = None if whole is None or own is None else whole - own
+            numbers[name] = None if None in (whole, own) else whole - own
         n_groups = self.n_groups - part.n_groups
         rest = list(self.labels or ())
         for label in part.labels or ():

@@ -363,23 +363,18 @@ def content_of(state: State) -> bytes:
 
     starts, values = values_of(state)
     sizes = np.diff(starts)
-    columns = [] if state.labels is None else columns_of(state.labels)
-    names: tuple[str, ...] = ()
-    if columns:
-        if not sizes.size:  # only the names determine the number of columns
-            columns *= max(1, len(state.group_names))
-        names = names_of_columns(state.group_names, len(columns), sizes.size, values)
+    columns = {name: _column_of(of) for name, of in named_columns(state, values).items()}
     group_of_row = pa.array(np.repeat(np.arange(sizes.size), sizes))
-    arrays = [column.array.take(group_of_row) for column in columns]
+    arrays = [column.array.take(group_of_row) for column in columns.values()]
     for name, array in values.items():
         kind = _type_of(name, is_weighted=state.is_weighted)
         arrays.append(pa.array(array.tolist() if pa.types.is_decimal(kind) else array, kind))
     fields = [
         pa.field(name, array.type, nullable=array.null_count > 0)
-        for name, array in zip((*names, *values), arrays, strict=True)
+        for name, array in zip((*columns, *values), arrays, strict=True)
     ]
     table = pa.Table.from_arrays(arrays, schema=pa.schema(fields))
-    text = json.dumps(_facts_of(state, names, columns), ensure_ascii=False).encode()
+    text = json.dumps(_facts_of(state, columns), ensure_ascii=False).encode()
     varied = [name for name, of in values.items() if of.dtype.kind == "f" and not _repeats(of)]
     return parquet.written(
         table,
@@ -390,7 +385,7 @@ def content_of(state: State) -> bytes:
     )
 
 
-def _facts_of(state: State, names: Sequence[str], columns: Sequence[GroupColumn]) -> dict[str, Any]:
+def _facts_of(state: State, columns: Mapping[str, GroupColumn]) -> dict[str, Any]:
     negatives, positives = state.n_rows
     rule = state.disclosure
     facts: dict[str, Any] = {
@@ -409,9 +404,9 @@ def _facts_of(state: State, names: Sequence[str], columns: Sequence[GroupColumn]
         "sources": [source.to_dict() for source in state.sources],
     }
     if state.labels is not None:
-        named = zip(names, columns, strict=True)
-        facts["group_columns"] = [{"name": name, **column.facts} for name, column in named]
-    if state.group_names != tuple(names):
+        described = [{"name": name, **column.facts} for name, column in columns.items()]
+        facts["group_columns"] = described
+    if state.group_names != tuple(columns):
         facts["group_names"] = list(state.group_names)
     if rule.level == "bins":
         facts["bins"] = None if rule.bins is None else rule.bins.to_dict()
@@ -676,7 +671,7 @@ def _state_of(
         sums = [[values[prefix + of] for of in OwnMoments._fields] for prefix in prefixes]
         content = Summary(negatives, positives, weights, u2, np.array(sums))
     else:
-        rows = map(compact_counts, (negatives, positives))
+        rows = compact_counts(negatives), compact_counts(positives)
         scores = values["score"] + 0.0  # -0.0 becomes 0.0
         content = Cells(starts.astype(np.intp), scores, *rows, weights)
         rises = scores[1:] > scores[:-1]
@@ -716,11 +711,6 @@ class GroupColumn(NamedTuple):
 
     facts: Mapping[str, Any]
     array: Any
-
-
-def columns_of(labels: NDArray[Any]) -> list[GroupColumn]:
-    """Return group label columns, with one column for each part of a tuple."""
-    return [_column_of(part) for part in _input.columns_of_labels(labels)]
 
 
 def _column_of(labels: NDArray[Any]) -> GroupColumn:
@@ -840,16 +830,16 @@ def stacked(values: Mapping[str, NDArray[Any]], names: Sequence[str]) -> Any:
     return np.stack(known) if known else None
 
 
-def names_of_columns(
-    names: Iterable[str], n_columns: int, n_groups: int, counted: Iterable[str]
-) -> tuple[str, ...]:
-    """Return the group column names in a table with the columns `counted`."""
-    own = tuple(names)
-    # Without labels, only the names determine the number of columns.
-    has_other_number = len(own) != n_columns and n_groups > 0
-    if not own or has_other_number or set(own) & set(counted):
-        return _input.default_names(n_columns)
-    return own
+def named_columns(state: State, taken: Iterable[str]) -> dict[str, NDArray[Any]]:
+    """Return the group columns of a table, with one label per group; none has a name in `taken`."""
+    if state.labels is None:
+        return {}
+    names, columns = state.group_names, _input.columns_of_labels(state.labels)
+    if not state.labels.size:  # only the names determine the number of columns
+        columns *= max(1, len(names))
+    if not len(names) == len(columns) == len(set(names) - set(taken)):
+        names = _input.default_names(len(columns))
+    return dict(zip(names, columns, strict=True))
 
 
 # Labels as JSON -----------------------------------------------------------------------------

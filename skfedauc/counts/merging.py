@@ -295,7 +295,7 @@ def _wrong_parts(got: str) -> TypeError:
 def _sum_of_files(kept: Sequence[Part], rule: Disclosure | None, with_periods: bool) -> State:
     """Add up parts at one level; files are read one at a time."""
     agreement = Agreement()
-    sent: list[tuple[str, bytes, bool]] = []
+    sent: defaultdict[bytes, list[tuple[str, bool]]] = defaultdict(list)
     has_unnamed = any(source.name is None for part in kept for source in part.sources)
     waiting: list[State] = []
     size = 0
@@ -306,7 +306,7 @@ def _sum_of_files(kept: Sequence[Part], rule: Disclosure | None, with_periods: b
         agreement.check(part.name, state)
         if has_unnamed and state.sources and state.n_groups:
             is_named = all(source.name is not None for source in state.sources)
-            sent.append((part.name, state.digest(), is_named))
+            sent[state.digest()].append((part.name, is_named))
         if rule is not None:
             try:
                 state = at_level(state, rule, widen=True)
@@ -318,7 +318,7 @@ def _sum_of_files(kept: Sequence[Part], rule: Disclosure | None, with_periods: b
             size += state.n_cells + _CELLS_PER_PART
         if size >= max(_ROUND, waiting[0].n_cells):
             waiting, size = [sum_of(waiting)], 0
-    _warn_of_alike(sent)
+    _warn_of_alike(sent.values())
     return sum_of(waiting)
 
 
@@ -353,15 +353,15 @@ def _by_period(state: State, name: str) -> State:
     return state._replace(group_names=(*names, "period"), orders=orders)
 
 
-def _warn_of_alike(sent: Sequence[tuple[str, bytes, bool]]) -> None:
+def _warn_of_alike(sent: Iterable[list[tuple[str, bool]]]) -> None:
     """Warn once about parts with equal counts, perhaps from the same rows, that lack a name."""
-    first_of: dict[bytes, tuple[str, bool]] = {}
-    found: list[tuple[str, str]] = []
-    for name, digest, is_named in sent:
+    found = [
+        (first, name)
+        for (first, was_named), *others in sent
+        for name, is_named in others
         # Small countings with different names may be equal by coincidence.
-        first, was_named = first_of.setdefault(digest, (name, is_named))
-        if first != name and not (is_named and was_named):
-            found.append((first, name))
+        if not (was_named and is_named)
+    ]
     if not found:
         return
     (first, second), *others = found
@@ -413,20 +413,15 @@ class Agreement:
         if len(levels) > 1:
             (first, one), *_, (second, other) = levels.values()
             mend = (
-                "Pass disclosure= to ScoreCounts.merge, which reduces all parts first, to Bins "
-                "that are unions of the bins of all parts. If there are none, pass 'summary' if "
-                "no group is in two parts, or count one of them again."
+                "Pass disclosure='summary' to ScoreCounts.merge, which reduces all parts first, if "
+                "no group is in two parts; otherwise count the summary's rows again."
+                if "summary" in levels
+                else "Pass disclosure= to ScoreCounts.merge, which reduces all parts first, to "
+                "Bins that are unions of the bins of all parts. If there are none, pass 'summary' "
+                "if no group is in two parts, or count one of them again."
             )
-            if "summary" in levels:
-                mend = (
-                    "Pass disclosure='summary' to ScoreCounts.merge, which reduces all parts "
-                    "first, if no group is in two parts; otherwise count the summary's rows again."
-                )
-            raise MergeDisclosureError(
-                f"{first} is {level_in_words(one)}, and {second} is {level_in_words(other)}",
-                mend,
-                "disclosure",
-            )
+            fact = f"{first} is {level_in_words(one)}, and {second} is {level_in_words(other)}"
+            raise MergeDisclosureError(fact, mend, "disclosure")
 
     def _check_groups_of_summary(self, name: str, state: State) -> None:
         labels = [None] if state.labels is None else state.labels.tolist()

@@ -330,20 +330,8 @@ _SAME_CLASS = 0.1
 
 def _join_nearest(cells: Cells, ranges: Ranges, max_cells: int) -> tuple[Cells, Ranges]:
     """Join neighboring cells by group until there are `max_cells`."""
-    amounts = np.stack([amount.astype(np.float64) for amount in cells.amounts])
-    (low, high), first, codes = ranges, np.arange(cells.scores.size), cells.groups
-    sums = shares = _shares(amounts, amounts.sum(axis=1))
-    # The ends of each range; then shares of the rows with a range below this range, and with a
-    # range that begins at or below the end of this range
-    lows: Floats = np.stack([low, *_shares_before(shares, high, low, "left")])
-    highs: Floats = np.stack([high, *_shares_before(shares, low, high, "right")])
-    n_groups = cells.starts.size - 1
-    if n_groups > 1:
-        # Shares of all rows; then shares of each group, whose pairs give the mean width of the
-        # groups' intervals
-        of_groups = np.add.reduceat(amounts, cells.starts[:-1], axis=1)
-        sums = np.concatenate([shares, _shares(amounts, of_groups[:, codes]) / np.sqrt(n_groups)])
-    seed = 0
+    lows, highs, sums = _shares_of_cells(cells, ranges)
+    first, codes, seed = np.arange(cells.scores.size), cells.groups, 0
     while first.size > max_cells:
         seed += 1
         costs = _costs(lows, highs, sums)
@@ -360,6 +348,24 @@ def _join_nearest(cells: Cells, ranges: Ranges, max_cells: int) -> tuple[Cells, 
     scores = np.where(first == last, low, _score_between(low, high)) + 0.0
     starts = np.searchsorted(first, cells.starts)
     return _sums_of_runs(cells, first, scores, starts), np.stack([lows[0], highs[0]])
+
+
+def _shares_of_cells(cells: Cells, ranges: Ranges) -> tuple[Floats, Floats, Floats]:
+    """Return the ends of ranges with the shares of rows up to them, and shares of the rows."""
+    amounts = np.stack([amount.astype(np.float64) for amount in cells.amounts])
+    shares, (low, high) = _shares(amounts, amounts.sum(axis=1)), ranges
+    # The ends of each range; then shares of the rows with a range below this range, and with a
+    # range that begins at or below the end of this range
+    lows: Floats = np.stack([low, *_shares_before(shares, high, low, "left")])
+    highs: Floats = np.stack([high, *_shares_before(shares, low, high, "right")])
+    n_groups = cells.starts.size - 1
+    if n_groups < 2:
+        return lows, highs, shares
+    # Shares of all rows; then shares of each group, whose pairs give the mean width of the groups'
+    # intervals
+    of_groups = np.add.reduceat(amounts, cells.starts[:-1], axis=1)[:, cells.groups]
+    in_group = _shares(amounts, of_groups) / np.sqrt(n_groups)
+    return lows, highs, np.concatenate([shares, in_group])
 
 
 def _joined(costs: Floats, most: int, noise: Integers) -> NDArray[np.intp]:
@@ -382,16 +388,17 @@ def _joined(costs: Floats, most: int, noise: Integers) -> NDArray[np.intp]:
 def _costs(lows: Floats, highs: Floats, sums: Floats) -> Floats:
     """Return what joining each cell with the next costs."""
     left, right = slice(None, -1), slice(1, None)
-    shares, low, high = sums[:2], lows[0], highs[0]
+    shares, low, high, below, upto = sums[:2], lows[0], highs[0], lows[1:], highs[1:]
     is_range = low < high
     overlap = (high[left] >= low[right]) & (low[left] <= high[right])
     # Pairs of rows within each cell, and between neighboring cells
     own, between = _pairs(shares, shares) / 2, _pairs(shares[:, left], shares[:, right])
     # Pairs with all rows within the range; pairs within the cell count twice
-    within = _pairs(shares, highs[1:] - lows[1:])
-    ends = np.maximum(highs[1:, left], highs[1:, right])
-    begins = np.minimum(lows[1:, left], lows[1:, right])
-    joined = _pairs(shares[:, left] + shares[:, right], ends - begins)
+    within = _pairs(shares, upto - below)
+    joined = _pairs(
+        shares[:, left] + shares[:, right],
+        np.maximum(upto[:, left], upto[:, right]) - np.minimum(below[:, left], below[:, right]),
+    )
     # Pairs within the range of the joined cell, each once, minus pairs whose order is already
     # unknown
     known = within - own * (2 - is_range)

@@ -551,6 +551,7 @@ class ScoreCounts(Saved):
         Returns
         -------
         ScoreCounts
+            Counts of the same rows with the new scores.
 
         Raises
         ------

@@ -143,15 +143,14 @@ def in_order(sources: Iterable[Source]) -> tuple[Source, ...]:
 
 def wrong_sources(sources: tuple[Source, ...]) -> str | None:
     """Return why sources from a file are invalid; None for valid sources."""
-    for source in sources:
-        if not (
-            isinstance(source.identifier, str)
-            and re.fullmatch("[0-9a-f]{32}", source.identifier)
-            and all(isinstance(text, str | None) for text in source[:3])
-            and all(isinstance(text, str) for pair in source.metadata for text in pair)
-        ):
-            return "its sources are none"
-    return None
+    are_valid = all(
+        isinstance(source.identifier, str)
+        and re.fullmatch("[0-9a-f]{32}", source.identifier)
+        and all(isinstance(text, str | None) for text in source[:3])
+        and all(isinstance(text, str) for pair in source.metadata for text in pair)
+        for source in sources
+    )
+    return None if are_valid else "its sources are none"
 
 
 # Counts ---------------------------------------------------------------------------------------
@@ -296,13 +295,17 @@ class State(_Facts):
             return self, self
         # Rows of both classes have separate scores.
         apart, cell = by_class(content)
-        is_positive, (low, high) = apart.positives > 0, self.ranges[:, cell]
         exact = self._replace(ranges=None).with_disclosure(level="exact", bins=None)
-        lowest, highest = (
-            add_cells(apart._replace(scores=scores), content.groups[cell], self.n_groups)
-            for scores in (np.where(is_positive, low, high), np.where(is_positive, high, low))
-        )
-        return exact._replace(content=lowest), exact._replace(content=highest)
+
+        def with_ends(
+            of_positives: NDArray[np.float64], of_negatives: NDArray[np.float64]
+        ) -> State:
+            scores = np.where(apart.positives > 0, of_positives[cell], of_negatives[cell])
+            cells = apart._replace(scores=scores)
+            return exact._replace(content=add_cells(cells, content.groups[cell], self.n_groups))
+
+        low, high = self.ranges
+        return with_ends(low, high), with_ends(high, low)
 
     def digest(self) -> bytes:
         """Return a digest of the counts and labels, to compare counts that are at hand.
@@ -537,16 +540,15 @@ def _wrong_facts(state: State) -> str | None:
 
 
 def _wrong_withheld(withheld: Withheld) -> str | None:
-    wrong = "what it says of withheld groups is impossible"
     n_groups, negatives, positives, labels, is_low, *most = withheld
     known = [n_groups, *(n for n in (negatives, positives, *most) if n is not None)]
-    if not all(type(n) is int and 0 <= n <= MOST_ROWS for n in known) or type(is_low) is not bool:
-        return wrong
-    for number, limit in zip((negatives, positives), most, strict=True):
-        if number is not None and limit != number:
-            return wrong
-    if sum(MOST_ROWS if limit is None else limit for limit in most) < n_groups:
-        return wrong
-    if not n_groups and withheld.n_rows != 0:
-        return wrong
-    return wrong if labels is not None and len(labels) > n_groups else None
+    is_possible = (
+        all(type(n) is int and 0 <= n <= MOST_ROWS for n in known)
+        and type(is_low) is bool
+        and negatives in (None, most[0])
+        and positives in (None, most[1])
+        and sum(MOST_ROWS if limit is None else limit for limit in most) >= n_groups
+        and (n_groups > 0 or withheld.n_rows == 0)
+        and len(labels or ()) <= n_groups
+    )
+    return None if is_possible else "what it says of withheld groups is impossible"
