@@ -33,8 +33,9 @@ _LARGEST = sys.float_info.max
 
 
 # A rule has the name of its constructor, whose arguments are its fields, the numbers of its first
-# and its last bin, the domain of its scores, the number of each score's bin, and the lowest score
-# of each bin. The highest score of a bin is the float64 before the lowest one of the next bin.
+# and its last bin, the domain of its scores, the number of each score's bin, also as an expression
+# for other engines, and the lowest score of each bin. The highest score of a bin is the float64
+# before the lowest one of the next bin.
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,20 @@ class _Probabilities:
         # Distances are multiples of 2**-53 here, so these differences are exact; see `Bins`.
         return np.where(is_lower, distances, np.nextafter(1.0 - distances, 1.0))
 
+    def expression(self, score: nw.Expr) -> nw.Expr:
+        import narwhals.stable.v2 as nw
+
+        exponents = range(-self.octaves - 1, -1)
+
+        def number(distance: nw.Expr) -> nw.Expr:
+            below = nw.when(distance > 0).then(nw.lit(1.0)).otherwise(nw.lit(0.0))
+            in_octaves = _part_of_octave(distance, exponents, self.parts) + 2.0
+            return nw.when(distance < 2.0 ** exponents[0]).then(below).otherwise(in_octaves)
+
+        upper, middle = float(self.last) - number(1 - score), nw.lit(float(self.last // 2 + 1))
+        at_least_half = nw.when(score > 0.5).then(upper).otherwise(middle)
+        return nw.when(score < 0.5).then(number(score)).otherwise(at_least_half)
+
 
 @dataclass(frozen=True)
 class _Scores:
@@ -115,6 +130,17 @@ class _Scores:
         positive = np.where(numbers == 0, 0.0, nearest)
         return np.where(numbers < 0, -farthest, positive)
 
+    def expression(self, score: nw.Expr) -> nw.Expr:
+        import narwhals.stable.v2 as nw
+
+        size, lowest = score.abs(), 2.0 ** _EXPONENTS[0]
+        sign = nw.when(score > 0).then(nw.lit(1.0)).otherwise(nw.lit(-1.0))
+        first = float(1 + (_EXPONENTS[0] + 1023) * self.parts)  # subnormals have the exponent -1023
+        number = (_part_of_octave(size, _EXPONENTS, self.parts) + first) * sign
+        is_valid = (size >= lowest) & (size < 2.0 ** _EXPONENTS[-1] * 2)
+        number = nw.when(is_valid).then(number).otherwise(nw.lit(float(NOT_BINNED)))
+        return nw.when(score == 0).then(nw.lit(0.0)).otherwise(number)
+
 
 @dataclass(frozen=True)
 class _Edges:
@@ -140,6 +166,11 @@ class _Edges:
 
     def lowest(self, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
         return self._lowest[numbers]
+
+    def expression(self, score: nw.Expr) -> nw.Expr:
+        import narwhals.stable.v2 as nw
+
+        return _chosen(score, self.edges, [nw.lit(float(n)) for n in range(self.last + 1)])
 
 
 def _shift_of(parts: int) -> int:
@@ -586,43 +617,9 @@ def expression_of(bins: Bins, score: nw.Expr) -> nw.Expr:
     low, high = rule.domain
     # Some engines sort NaN above all numbers, and others do not compare NaN.
     is_valid = (score >= low) & (score <= high)
-    match rule:
-        case _Probabilities(octaves, parts):
-            number = _of_probability(score, octaves, parts, rule.last)
-        case _Scores(parts):
-            size = score.abs()
-            limits = 2.0 ** _EXPONENTS[0], 2.0 ** _EXPONENTS[-1] * 2
-            is_valid = (score == 0) | ((size >= limits[0]) & (size < limits[1]))
-            number = _of_score(score, parts)
-        case _Edges(edges):
-            number = _chosen(score, edges, [nw.lit(float(n)) for n in range(len(edges) + 1)])
-    number = nw.when(is_valid).then(number).otherwise(nw.lit(float(NOT_BINNED)))
+    number = nw.when(is_valid).then(rule.expression(score)).otherwise(nw.lit(float(NOT_BINNED)))
     # PostgreSQL treats constants as decimals, which Ibis does not expect.
     return number.cast(nw.Int64)
-
-
-def _of_probability(score: nw.Expr, octaves: int, parts: int, last: int) -> nw.Expr:
-    import narwhals.stable.v2 as nw
-
-    exponents = range(-octaves - 1, -1)
-
-    def number(distance: nw.Expr) -> nw.Expr:
-        below = nw.when(distance > 0).then(nw.lit(1.0)).otherwise(nw.lit(0.0))
-        in_octaves = _part_of_octave(distance, exponents, parts) + 2.0
-        return nw.when(distance < 2.0 ** exponents[0]).then(below).otherwise(in_octaves)
-
-    upper = float(last) - number(1 - score)
-    at_least_half = nw.when(score > 0.5).then(upper).otherwise(nw.lit(float(last // 2 + 1)))
-    return nw.when(score < 0.5).then(number(score)).otherwise(at_least_half)
-
-
-def _of_score(score: nw.Expr, parts: int) -> nw.Expr:
-    import narwhals.stable.v2 as nw
-
-    sign = nw.when(score > 0).then(nw.lit(1.0)).otherwise(nw.lit(-1.0))
-    first = float(1 + (_EXPONENTS[0] + 1023) * parts)  # subnormal numbers have the exponent -1023
-    number = (_part_of_octave(score.abs(), _EXPONENTS, parts) + first) * sign
-    return nw.when(score == 0).then(nw.lit(0.0)).otherwise(number)
 
 
 def _part_of_octave(value: nw.Expr, exponents: range, parts: int) -> nw.Expr:

@@ -44,9 +44,12 @@ class ScoreCounts(Saved):
 
     For each group, the counts hold how many negatives and positives have each distinct score: the
     AUC is the share of concordant pairs, with ties as one half [1]_. Counts of disjoint rows add up
-    in any order; without sample weights the sums are exact integers. Counts are not anonymous: they
-    disclose the group, the score and the class of every row, unless a `Disclosure` says what a site
-    coarsens or withholds. All attributes are read-only, and ``==`` compares only the counts.
+    in any order; without sample weights the sums are exact integers. All attributes are read-only,
+    and ``==`` compares only the counts.
+
+    Counts are not anonymous: counts of distinct scores disclose the group, the score and the class
+    of every row, but no features, no identifiers and no order of rows. A `Disclosure` says what a
+    site coarsens or withholds.
 
     See Also
     --------
