@@ -62,6 +62,15 @@ def test_merging_by_period_is_counting_with_the_period_as_a_group_column(groups,
     assert ScoreCounts.merge([first, *parts[1:]], by_period=True) == expected
 
 
+def test_a_file_keeps_the_period_beside_another_column_of_this_name():
+    groups = pd.DataFrame({"period": ["day", "night"], "site": ["va", "va"]})
+    counts = ScoreCounts.from_predictions([0, 1], [0.1, 0.2], groups=groups)
+    merged = ScoreCounts.merge([counts.with_source("oslo", period="7")], by_period=True)
+    again = ScoreCounts.from_bytes(merged.to_bytes())
+    assert (again, again.group_names) == (merged, ("period", "site", "period"))
+    assert again.groups == (("day", "va", "7"), ("night", "va", "7"))
+
+
 @pytest.mark.parametrize(("level", "error"), [(Bins.of_scores(), 0.01), ("summary", 1e-12)])
 def test_periods_of_each_level(level, error):
     parts = [part.reduced(level) for part in parts_of(1)]

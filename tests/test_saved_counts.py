@@ -24,9 +24,9 @@ from skfedauc.counts import (
     Limits,
     MergeError,
     Source,
+    files,
     merging,
     parquet,
-    score_counts,
     view_of,
 )
 from skfedauc.counts.score_counts import select_groups
@@ -474,14 +474,14 @@ def test_files_are_read_one_at_a_time(tmp_path, monkeypatch):
     monkeypatch.setattr(merging, "_CELLS_PER_PART", 50)
     paths = write_some(tmp_path, 20, n_rows=120)
     n_alive = []
-    read = score_counts.read_content
+    read = files.read_content
 
     def watched(*arguments):
         found = read(*arguments)
         n_alive.append(sum(type(thing) is State for thing in gc.get_objects()))
         return found
 
-    monkeypatch.setattr(score_counts, "read_content", watched)
+    monkeypatch.setattr(files, "read_content", watched)
     gc.collect()
     before = sum(type(thing) is State for thing in gc.get_objects())
     ScoreCounts.merge(paths)
@@ -621,8 +621,8 @@ def test_a_merge_that_skips_files_keeps_what_it_read(tmp_path, monkeypatch, most
         return path.read_bytes()
 
     expected = ScoreCounts.merge(paths)
-    monkeypatch.setattr("skfedauc.counts.score_counts.read_file", read_file_at)
-    monkeypatch.setattr("skfedauc.counts.score_counts._MOST_KEPT", most_kept)
+    monkeypatch.setattr("skfedauc.counts.parquet.read_file", read_file_at)
+    monkeypatch.setattr("skfedauc.counts.merging._MOST_KEPT", most_kept)
     assert ScoreCounts.merge(paths, on_invalid="skip") == expected
     assert len(read) == (3 if most_kept else 6)
 

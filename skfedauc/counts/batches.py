@@ -23,6 +23,7 @@ from skfedauc.counts.state import State
 from skfedauc.counts.tables import Columns, arguments_of, check_columns, counted_rows
 
 ENDINGS = (".parquet", ".csv", ".csv.gz")
+_PATHS = (str, os.PathLike)
 # Packages of joblib backends that raise their own errors about workers
 _BACKENDS = ("distributed", "ray")
 
@@ -85,8 +86,8 @@ def _refuse_single_batch(batches: Any) -> None:
     # Asking a lazy table itself for its columns may run its query.
     is_table = hasattr(type(batches), "columns") or hasattr(type(batches), "column_names")
     is_iterable = hasattr(batches, "__iter__") and not isinstance(batches, bytes)
-    is_batch = is_table or is_path(batches) or (callable(batches) and not is_iterable)
-    if is_batch:
+    is_batch = is_table or (callable(batches) and not is_iterable)
+    if is_batch or isinstance(batches, _PATHS):
         raise TypeError(
             f"batches must be an iterable of batches; got a single {type(batches).__name__}. Pass "
             "[batch] to count one batch; ScoreCounts.from_table counts tables that are not in "
@@ -124,7 +125,7 @@ def _for_workers(batch: Any) -> Any:
 
     A reader may reuse its buffers, and workers may have another working directory.
     """
-    if is_path(batch):
+    if isinstance(batch, _PATHS):
         return os.path.abspath(batch)
     if not isinstance(batch, tuple | list):
         return batch
@@ -161,7 +162,7 @@ def _counted_batch(
 def _error_in_batch(error: Exception, number: int, batch: Any = None) -> Exception:
     """Return an error that names the batch's file, for an error in this batch."""
     name = f"batch {number}"
-    if is_path(batch):
+    if isinstance(batch, _PATHS):
         name += f" ({_words.shortened_text(repr(os.fspath(batch)), 500)})"
     for kind in (TypeError, ValueError):
         if isinstance(error, kind):
@@ -172,14 +173,9 @@ def _error_in_batch(error: Exception, number: int, batch: Any = None) -> Excepti
 # Reading of batches --------------------------------------------------------------------------
 
 
-def is_path(batch: Any) -> bool:
-    """Return whether a batch is a file's path."""
-    return isinstance(batch, str | os.PathLike)
-
-
 def arguments_of_batch(batch: Any, columns: Columns) -> dict[str, Any]:
     """Read a file or call a function, and return its columns by argument of `from_predictions`."""
-    if is_path(batch):
+    if isinstance(batch, _PATHS):
         rows = _read_file(os.fspath(batch), columns)
     else:
         rows = batch() if callable(batch) else batch

@@ -33,8 +33,9 @@ _LARGEST = sys.float_info.max
 
 
 # A rule has the name of its constructor, whose arguments are its fields, the numbers of its first
-# and its last bin, the domain of its scores, the number of each score's bin, and the lowest score
-# of each bin. The highest score of a bin is the float64 before the lowest one of the next bin.
+# and its last bin, the domain of its scores, the number of each score's bin, also as an expression
+# for other engines, and the lowest score of each bin. The highest score of a bin is the float64
+# before the lowest one of the next bin.
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,20 @@ class _Probabilities:
         # Distances are multiples of 2**-53 here, so these differences are exact; see `Bins`.
         return np.where(is_lower, distances, np.nextafter(1.0 - distances, 1.0))
 
+    def expression(self, score: nw.Expr) -> nw.Expr:
+        import narwhals.stable.v2 as nw
+
+        exponents = range(-self.octaves - 1, -1)
+
+        def number(distance: nw.Expr) -> nw.Expr:
+            below = nw.when(distance > 0).then(nw.lit(1.0)).otherwise(nw.lit(0.0))
+            in_octaves = _part_of_octave(distance, exponents, self.parts) + 2.0
+            return nw.when(distance < 2.0 ** exponents[0]).then(below).otherwise(in_octaves)
+
+        upper, middle = float(self.last) - number(1 - score), nw.lit(float(self.last // 2 + 1))
+        at_least_half = nw.when(score > 0.5).then(upper).otherwise(middle)
+        return nw.when(score < 0.5).then(number(score)).otherwise(at_least_half)
+
 
 @dataclass(frozen=True)
 class _Scores:
@@ -115,6 +130,17 @@ class _Scores:
         positive = np.where(numbers == 0, 0.0, nearest)
         return np.where(numbers < 0, -farthest, positive)
 
+    def expression(self, score: nw.Expr) -> nw.Expr:
+        import narwhals.stable.v2 as nw
+
+        size, lowest = score.abs(), 2.0 ** _EXPONENTS[0]
+        sign = nw.when(score > 0).then(nw.lit(1.0)).otherwise(nw.lit(-1.0))
+        first = float(1 + (_EXPONENTS[0] + 1023) * self.parts)  # subnormals have the exponent -1023
+        number = (_part_of_octave(size, _EXPONENTS, self.parts) + first) * sign
+        is_valid = (size >= lowest) & (size < 2.0 ** _EXPONENTS[-1] * 2)
+        number = nw.when(is_valid).then(number).otherwise(nw.lit(float(NOT_BINNED)))
+        return nw.when(score == 0).then(nw.lit(0.0)).otherwise(number)
+
 
 @dataclass(frozen=True)
 class _Edges:
@@ -141,6 +167,11 @@ class _Edges:
     def lowest(self, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
         return self._lowest[numbers]
 
+    def expression(self, score: nw.Expr) -> nw.Expr:
+        import narwhals.stable.v2 as nw
+
+        return _chosen(score, self.edges, [nw.lit(float(n)) for n in range(self.last + 1)])
+
 
 def _shift_of(parts: int) -> int:
     """Return how many lower bits in a float64 do not change its part."""
@@ -152,28 +183,6 @@ def _bits_of(number: float) -> int:
 
 
 _Rule: TypeAlias = _Probabilities | _Scores | _Edges
-
-
-def _ranges(rule: _Rule, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the lowest and the highest score of each bin."""
-    following = rule.lowest(np.minimum(numbers + 1, rule.last))
-    highest = np.where(numbers == rule.last, rule.domain[1], np.nextafter(following, -np.inf))
-    # Adding 0.0 converts -0.0, which may be the float below 5e-324, to 0.0.
-    return np.stack([rule.lowest(numbers), highest]) + 0.0
-
-
-def _refines(fine: _Rule, coarse: _Rule) -> bool:
-    """Return whether a rule's bins are each within a single bin by the other rule."""
-    if fine.domain[0] < coarse.domain[0] or fine.domain[1] > coarse.domain[1]:
-        return False
-    if isinstance(fine, _Scores):
-        if isinstance(coarse, _Scores):
-            return fine.parts >= coarse.parts  # both numbers of parts are powers of two
-        # Check the edges rather than the many bins: each edge must be the lowest score of a bin.
-        edges = coarse.lowest(np.arange(coarse.first + 1, coarse.last + 1, dtype=np.int64))
-        return np.array_equal(fine.lowest(fine.numbers(edges)), edges)
-    low, high = _ranges(fine, np.arange(fine.first, fine.last + 1, dtype=np.int64))
-    return np.array_equal(coarse.numbers(low), coarse.numbers(high))
 
 
 # Arguments of each constructor that a state may name
@@ -197,9 +206,8 @@ class Immutable:
 class Bins(Immutable):
     """Rule that maps each score to a numbered bin, exact in float64.
 
-    Score counts by bin disclose less than score counts by score: a site sends the number of rows of
-    each class in each bin, and not the scores. `ScoreCounts.merge` adds up counts with equal
-    `Bins`.
+    Counts by bin disclose less than counts by score: a site sends how many rows of each class are
+    in each bin. `ScoreCounts.merge` adds up counts with equal `Bins`.
 
     Attributes
     ----------
@@ -245,9 +253,8 @@ class Bins(Immutable):
         """Return bins for scores from 0 to 1 that are narrower near 0 and near 1.
 
         Octaves cover the distances of scores to 0 or 1, whichever is nearer, from
-        ``2**-(octaves + 1)`` to 1/2: an octave's largest distance is twice its smallest one. Each
-        octave has equally wide parts. The scores 0 and 1 have their own bins, and so have the
-        smaller distances near 0 and near 1.
+        ``2**-(octaves + 1)`` to 1/2: an octave's largest distance is twice its smallest one. The
+        scores 0 and 1 have their own bins, and so have the smaller distances near 0 and near 1.
 
         Parameters
         ----------
@@ -283,18 +290,17 @@ class Bins(Immutable):
     def of_scores(cls, parts: int = 64) -> Bins:
         """Return bins for scores in any range: a fixed number for each power of two.
 
-        Each sign and power of two has equally wide parts. The score 0 has its own bin.
-
         Parameters
         ----------
         parts : int, default=64
-            Parts between two powers of two, a power of two up to 65,536. The width of
+            Equally wide parts between two powers of two, a power of two up to 65,536. The width of
             a bin is at most ``1 / parts`` of its scores, except below 2.3e-308.
 
         Returns
         -------
         Bins
-            Bins with ``n_bins=None``. The bin number for ``-score`` is minus the one for ``score``.
+            Bins with ``n_bins=None``. The score 0 has its own bin, and the bin number for
+            ``-score`` is minus the one for ``score``.
 
         Examples
         --------
@@ -314,13 +320,12 @@ class Bins(Immutable):
         ----------
         edges : array-like, shape (n_edges,)
             Finite cut points in increasing order, at least one. A cut point is the lowest score in
-            a bin, in float64: 0.7 in float32 is below 0.7. The scores below the first cut point are
-            also a bin.
+            a bin, in float64: 0.7 in float32 is below 0.7.
 
         Returns
         -------
         Bins
-            ``n_edges + 1`` bins for scores in any range.
+            ``n_edges + 1`` bins for scores in any range, the first below all cut points.
 
         Examples
         --------
@@ -364,8 +369,7 @@ class Bins(Immutable):
         -------
         Bins
             Bins like those from `at`, whose edges are bin edges (or scores) in `counts`. They
-            minimize the limit on the rows in a bin. A single bin or score in `counts`
-            with more rows than the limit has its own bin.
+            minimize the limit on the rows in a bin; a bin or score above it has its own bin.
 
         Examples
         --------
@@ -379,7 +383,14 @@ class Bins(Immutable):
         if not hasattr(state, "ranges"):
             raise TypeError(f"counts must be a ScoreCounts; got {_words.described(counts)}.")
         n_bins = _input.check_whole_number(n_bins, "n_bins", at_least=2)
-        edges = quantile_edges(counts.cells, state.ranges, n_bins)
+        starts, n_rows = _blocks(counts.cells, state.ranges)
+        total = np.concatenate([[0], np.cumsum(n_rows)])
+        # A larger limit never gives more bins, and the largest permits a single bin of all rows.
+        limits = range(int(total[-1]) + 1)
+        least = bisect.bisect_left(
+            limits, True, key=lambda most: _firsts(total, most, n_bins) != []
+        )
+        edges = starts[_firsts(total, least, n_bins)[1:]]
         if not edges.size:
             raise ValueError(
                 "counts must have rows of at least two scores or bins, or there is nothing to cut; "
@@ -484,7 +495,11 @@ class Bins(Immutable):
         float64 array, shape (2, n_numbers)
             Lowest and highest scores.
         """
-        return _ranges(self._rule, self._check_numbers(numbers))
+        checked, rule = self._check_numbers(numbers), self._rule
+        following = rule.lowest(np.minimum(checked + 1, rule.last))
+        highest = np.where(checked == rule.last, rule.domain[1], np.nextafter(following, -np.inf))
+        # Adding 0.0 converts -0.0, which may be the float below 5e-324, to 0.0.
+        return np.stack([rule.lowest(checked), highest]) + 0.0
 
     def scores_of(self, numbers: ArrayLike) -> NDArray[np.float64]:
         """Return the score that represents each bin.
@@ -500,7 +515,7 @@ class Bins(Immutable):
             A score within each bin.
         """
         checked = self._check_numbers(numbers)
-        low, high = _ranges(self._rule, checked)
+        low, high = self.ranges_of(checked)
         # No difference overflows, because the bins of `of_scores` are narrow.
         if isinstance(self._rule, _Edges):
             low = np.where(checked == 0, high, low)
@@ -526,7 +541,17 @@ class Bins(Immutable):
         """
         if not isinstance(other, Bins):
             raise TypeError(f"other must be Bins; got {_words.described(other)}.")
-        return _refines(self._rule, other._rule)
+        fine, coarse = self._rule, other._rule
+        if fine.domain[0] < coarse.domain[0] or fine.domain[1] > coarse.domain[1]:
+            return False
+        if isinstance(fine, _Scores):
+            if isinstance(coarse, _Scores):
+                return fine.parts >= coarse.parts  # both numbers of parts are powers of two
+            # Check the edges rather than the many bins: each must be the lowest score of a bin.
+            edges = coarse.lowest(np.arange(coarse.first + 1, coarse.last + 1, dtype=np.int64))
+            return np.array_equal(fine.lowest(fine.numbers(edges)), edges)
+        low, high = self.ranges_of(np.arange(fine.first, fine.last + 1, dtype=np.int64))
+        return np.array_equal(coarse.numbers(low), coarse.numbers(high))
 
     def _check_numbers(self, numbers: ArrayLike) -> NDArray[np.int64]:
         array = _input.column_of(numbers, "numbers")
@@ -592,43 +617,9 @@ def expression_of(bins: Bins, score: nw.Expr) -> nw.Expr:
     low, high = rule.domain
     # Some engines sort NaN above all numbers, and others do not compare NaN.
     is_valid = (score >= low) & (score <= high)
-    match rule:
-        case _Probabilities(octaves, parts):
-            number = _of_probability(score, octaves, parts, rule.last)
-        case _Scores(parts):
-            size = score.abs()
-            limits = 2.0 ** _EXPONENTS[0], 2.0 ** _EXPONENTS[-1] * 2
-            is_valid = (score == 0) | ((size >= limits[0]) & (size < limits[1]))
-            number = _of_score(score, parts)
-        case _Edges(edges):
-            number = _chosen(score, edges, [nw.lit(float(n)) for n in range(len(edges) + 1)])
-    number = nw.when(is_valid).then(number).otherwise(nw.lit(float(NOT_BINNED)))
+    number = nw.when(is_valid).then(rule.expression(score)).otherwise(nw.lit(float(NOT_BINNED)))
     # PostgreSQL treats constants as decimals, which Ibis does not expect.
     return number.cast(nw.Int64)
-
-
-def _of_probability(score: nw.Expr, octaves: int, parts: int, last: int) -> nw.Expr:
-    import narwhals.stable.v2 as nw
-
-    exponents = range(-octaves - 1, -1)
-
-    def number(distance: nw.Expr) -> nw.Expr:
-        below = nw.when(distance > 0).then(nw.lit(1.0)).otherwise(nw.lit(0.0))
-        in_octaves = _part_of_octave(distance, exponents, parts) + 2.0
-        return nw.when(distance < 2.0 ** exponents[0]).then(below).otherwise(in_octaves)
-
-    upper = float(last) - number(1 - score)
-    at_least_half = nw.when(score > 0.5).then(upper).otherwise(nw.lit(float(last // 2 + 1)))
-    return nw.when(score < 0.5).then(number(score)).otherwise(at_least_half)
-
-
-def _of_score(score: nw.Expr, parts: int) -> nw.Expr:
-    import narwhals.stable.v2 as nw
-
-    sign = nw.when(score > 0).then(nw.lit(1.0)).otherwise(nw.lit(-1.0))
-    first = float(1 + (_EXPONENTS[0] + 1023) * parts)  # subnormal numbers have the exponent -1023
-    number = (_part_of_octave(score.abs(), _EXPONENTS, parts) + first) * sign
-    return nw.when(score == 0).then(nw.lit(0.0)).otherwise(number)
 
 
 def _part_of_octave(value: nw.Expr, exponents: range, parts: int) -> nw.Expr:
@@ -656,19 +647,6 @@ def _chosen(value: nw.Expr, edges: Sequence[float], results: Sequence[nw.Expr]) 
 
 
 # Edges at quantiles
-
-
-def quantile_edges(
-    cells: Cells, ranges: NDArray[np.float64] | None, n_bins: int
-) -> NDArray[np.float64]:
-    """Return cut points for at most `n_bins` bins; no cut point is within a range."""
-    starts, n_rows = _blocks(cells, ranges)
-    total = np.concatenate([[0], np.cumsum(n_rows)])
-    # A larger limit never gives more bins, and the largest permits a single bin of all rows.
-    limits = range(int(total[-1]) + 1)
-    least = bisect.bisect_left(limits, True, key=lambda most: _firsts(total, most, n_bins) != [])
-    firsts = _firsts(total, least, n_bins)
-    return starts[firsts[1:]]
 
 
 def _blocks(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import itertools
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -74,24 +75,17 @@ class Withheld(NamedTuple):
     @classmethod
     def merged(cls, parts: Sequence[Withheld]) -> Withheld:
         """Add up; what one part does not tell is unknown in the sum."""
-        known = [part.labels for part in parts if part.labels is not None]
-        labels = tuple(label for of_part in known for label in of_part)
-        return cls(
-            sum(part.n_groups for part in parts),
-            _sum([part.n_negatives for part in parts]),
-            _sum([part.n_positives for part in parts]),
-            labels if len(known) == len(parts) else None,
-            any(part.is_n_missing_low for part in parts),
-            _sum([part.most_negatives for part in parts]),
-            _sum([part.most_positives for part in parts]),
-        )
+        n_groups, negatives, positives, labels, is_low, *most = zip(*parts, strict=True)
+        told = None if None in labels else tuple(itertools.chain(*labels))
+        rows = _sum(negatives), _sum(positives)
+        return cls(sum(n_groups), *rows, told, any(is_low), *map(_sum, most))
 
     def without(self, part: Withheld) -> Withheld:
         """Return what remains after a part is taken out, which must be in the whole."""
         numbers: dict[str, Any] = {}
         for name in ("n_negatives", "n_positives", "most_negatives", "most_positives"):
             whole, own = getattr(self, name), getattr(part, name)
-            numbers[name] = None if whole is None or own is None else whole - own
+            numbers[name] = None if None in (whole, own) else whole - own
         n_groups = self.n_groups - part.n_groups
         rest = list(self.labels or ())
         for label in part.labels or ():

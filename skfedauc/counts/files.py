@@ -31,6 +31,7 @@ from skfedauc.counts import parquet
 from skfedauc.counts.bins import Bins, Immutable
 from skfedauc.counts.disclosure import Disclosure, Withheld
 from skfedauc.counts.moments import OwnMoments, Summary, dtype_of_u2
+from skfedauc.counts.reducing import regrouped
 from skfedauc.counts.state import MOST_ROWS, Source, State, changed, checked, in_order
 
 # Columns of counts, after the columns of the group labels
@@ -235,21 +236,21 @@ def _column_names(level: str, *, is_weighted: bool, has_limits: bool) -> tuple[s
 
 def values_of(state: State) -> tuple[NDArray[np.int64], dict[str, NDArray[Any]]]:
     """Return each group's first row, and the columns after the group columns."""
-    content, is_weighted = state.content, state.is_weighted
-    if isinstance(content, Summary):
-        names = _column_names("summary", is_weighted=is_weighted, has_limits=content.has_limits)
-        of_weights = () if content.weights is None else content.weights
-        columns: list[Any] = [content.negatives, content.positives, *of_weights]
-        for u2, moments in zip(content.u2, content.moments, strict=True):
-            columns += [u2, *moments]
-        return content.starts, dict(zip(names, columns, strict=True))
-    names = _column_names(state.disclosure.level, is_weighted=is_weighted, has_limits=False)
-    starts, scores, negatives, positives, weights = content
-    ends = () if state.ranges is None else state.ranges
+    content, summary = state.content, state.summary
     # Unsigned integers would wrap around silently when users add or subtract columns.
-    rows = [counts.astype(np.int64) for counts in (negatives, positives)]
-    columns = [scores, *ends, *rows, *(() if weights is None else weights)]
-    return starts, dict(zip(names, columns, strict=True))
+    columns: list[Any] = [of.astype(np.int64) for of in (content.negatives, content.positives)]
+    columns += [] if content.weights is None else list(content.weights)
+    if summary is None:
+        columns = [state.cells.scores, *([] if state.ranges is None else state.ranges), *columns]
+    else:
+        for u2, moments in zip(summary.u2, summary.moments, strict=True):
+            columns += [u2, *moments]
+    names = _column_names(
+        state.disclosure.level,
+        is_weighted=state.is_weighted,
+        has_limits=summary is not None and summary.has_limits,
+    )
+    return content.starts, dict(zip(names, columns, strict=True))
 
 
 def _type_of(name: str, *, is_weighted: bool) -> Any:
@@ -362,23 +363,18 @@ def content_of(state: State) -> bytes:
 
     starts, values = values_of(state)
     sizes = np.diff(starts)
-    columns = [] if state.labels is None else columns_of(state.labels)
-    names: tuple[str, ...] = ()
-    if columns:
-        if not sizes.size:  # only the names determine the number of columns
-            columns *= max(1, len(state.group_names))
-        names = names_of_columns(state.group_names, len(columns), sizes.size, values)
+    columns = {name: _column_of(of) for name, of in named_columns(state, values).items()}
     group_of_row = pa.array(np.repeat(np.arange(sizes.size), sizes))
-    arrays = [column.array.take(group_of_row) for column in columns]
+    arrays = [column.array.take(group_of_row) for column in columns.values()]
     for name, array in values.items():
         kind = _type_of(name, is_weighted=state.is_weighted)
         arrays.append(pa.array(array.tolist() if pa.types.is_decimal(kind) else array, kind))
     fields = [
         pa.field(name, array.type, nullable=array.null_count > 0)
-        for name, array in zip((*names, *values), arrays, strict=True)
+        for name, array in zip((*columns, *values), arrays, strict=True)
     ]
     table = pa.Table.from_arrays(arrays, schema=pa.schema(fields))
-    text = json.dumps(_facts_of(state, names, columns), ensure_ascii=False).encode()
+    text = json.dumps(_facts_of(state, columns), ensure_ascii=False).encode()
     varied = [name for name, of in values.items() if of.dtype.kind == "f" and not _repeats(of)]
     return parquet.written(
         table,
@@ -389,7 +385,7 @@ def content_of(state: State) -> bytes:
     )
 
 
-def _facts_of(state: State, names: Sequence[str], columns: Sequence[GroupColumn]) -> dict[str, Any]:
+def _facts_of(state: State, columns: Mapping[str, GroupColumn]) -> dict[str, Any]:
     negatives, positives = state.n_rows
     rule = state.disclosure
     facts: dict[str, Any] = {
@@ -408,11 +404,9 @@ def _facts_of(state: State, names: Sequence[str], columns: Sequence[GroupColumn]
         "sources": [source.to_dict() for source in state.sources],
     }
     if state.labels is not None:
-        described = facts["group_columns"] = []
-        for name, of in zip(names, columns, strict=True):
-            told = {"name": name, "kind": of.kind, "zone": of.zone, "labels": of.labels}
-            described.append({key: value for key, value in told.items() if value is not None})
-    if state.group_names != tuple(names):
+        described = [{"name": name, **column.facts} for name, column in columns.items()]
+        facts["group_columns"] = described
+    if state.group_names != tuple(columns):
         facts["group_names"] = list(state.group_names)
     if rule.level == "bins":
         facts["bins"] = None if rule.bins is None else rule.bins.to_dict()
@@ -449,6 +443,12 @@ def read_content(data: Any, name: str, limits: Limits) -> State:
     except LimitError as error:
         raise LimitError(f"{name} is refused: {error}.") from None
     return checked(state, name)
+
+
+def read_path(path: str | os.PathLike[str], limits: Limits, of: str = "") -> State:
+    """Return the counts in a file; messages have `of` before its name."""
+    data = parquet.read_file(path, most=limits.max_bytes)
+    return read_content(data, f"{of}{os.fspath(path)!r}", limits)
 
 
 def read_sources(path: Any) -> tuple[Source, ...]:
@@ -551,9 +551,8 @@ def _read(file: Any, written: dict[str, Any], data: Any, limits: Limits) -> Stat
         if found != facts[name]:
             raise ValueError(f"its metadata has {name} {facts[name]}, and its column {found}")
     labels = labels_of(columns) if described else None
-    state_of = _summary_state if facts["level"] == "summary" else _cells_state
     known = _known_facts(facts, [column["name"] for column in described])
-    state = state_of(starts, values, labels, known)
+    state = _state_of(starts, values, labels, known)
     if is_old:
         digest, expected = _old_checksum(written, state, columns), written.get("sha256")
     else:
@@ -595,18 +594,22 @@ def _table(
     file: Any, facts: dict[str, Any], wanted: Sequence[str], data: Any, limits: Limits
 ) -> Any:
     """Return a file's table, with texts as numbers of distinct texts."""
-    types, metadata = _types_of_kinds(), file.metadata
-    kinds = {column["name"]: column["kind"] for column in facts["group_columns"] or []}
-    is_weighted = facts["is_weighted"]
-    of_groups = [(column["name"], types[column["kind"]]) for column in facts["group_columns"] or []]
+    from pyarrow import compute
+
+    types, metadata, is_weighted = _types_of_kinds(), file.metadata, facts["is_weighted"]
+    named = [(column["name"], column["kind"]) for column in facts["group_columns"] or []]
+    of_groups = [(name, types[kind]) for name, kind in named]
     of_values = [(name, _type_of(name, is_weighted=is_weighted)) for name in wanted]
     parquet.check_columns(file.schema_arrow, [*of_groups, *of_values])
     parquet.check_size(metadata, facts["n_cells"], len(data))
-    texts = [name for name, kind in kinds.items() if kind in _TEXTS]
+    texts = [name for name, kind in named if kind in _TEXTS]
     _check_limits_of_size(metadata, len(texts), limits)
-    may_lack = [name for name, kind in kinds.items() if kind != "text"]
+    may_lack = [name for name, kind in named if kind != "text"]
     table = parquet.table_of(data, metadata, texts, may_lack)
-    _check_texts(table, texts, limits)
+    # Refuse long labels before they become Python objects.
+    chunks = (chunk for name in texts for chunk in table.column(name).chunks)
+    lengths = (compute.max(compute.utf8_length(chunk.dictionary)).as_py() for chunk in chunks)
+    limits.check_text(max((length or 0 for length in lengths), default=0))
     return table
 
 
@@ -624,15 +627,6 @@ def _check_limits_of_size(metadata: Any, n_texts: int, limits: Limits) -> None:
         )
 
 
-def _check_texts(table: Any, names: Sequence[str], limits: Limits) -> None:
-    """Refuse long labels before they become Python objects."""
-    from pyarrow import compute
-
-    chunks = (chunk for name in names for chunk in table.column(name).chunks)
-    lengths = (compute.max(compute.utf8_length(chunk.dictionary)).as_py() for chunk in chunks)
-    limits.check_text(max((length or 0 for length in lengths), default=0))
-
-
 def _runs(table: Any, described: Sequence[Any]) -> tuple[NDArray[np.int64], list[GroupColumn]]:
     """Return where the groups change, and the group columns with one value per run."""
     import pyarrow as pa
@@ -643,10 +637,8 @@ def _runs(table: Any, described: Sequence[Any]) -> tuple[NDArray[np.int64], list
     for array in whole:
         begins |= _begins(array.dictionary_encode().indices.fill_null(-1).to_numpy())
     first = np.flatnonzero(begins)
-    columns = [
-        GroupColumn(of["kind"], array.take(pa.array(first)), of.get("zone"), of.get("labels"))
-        for array, of in zip(whole, described, strict=True)
-    ]
+    of_runs = [array.take(pa.array(first)) for array in whole]
+    columns = list(map(GroupColumn, described, of_runs))
     return np.append(first, table.num_rows), columns
 
 
@@ -662,46 +654,36 @@ def _values(column: Any, name: str) -> NDArray[Any]:
     return values
 
 
-def _cells_state(
+def _state_of(
     starts: NDArray[np.int64], values: Mapping[str, Any], labels: Any, facts: dict[str, Any]
 ) -> State:
-    """Return a state from cells in any order; cells in order keep their arrays."""
-    negatives, positives = (compact_counts(values[name]) for name in _N_ROWS)
+    """Return a state from rows in any order; rows in order keep their arrays."""
     weights, ranges = stacked(values, WEIGHT_COLUMNS), stacked(values, RANGE_COLUMNS)
-    scores = values["score"] + 0.0  # -0.0 becomes 0.0
-    cells = Cells(starts.astype(np.intp), scores, negatives, positives, weights)
-    state = State(cells, labels, ranges, **facts)
-    rises = scores[1:] > scores[:-1]
-    rises[starts[1:-1] - 1] = True
-    is_sorted = rises.all() and (labels is None or _input.are_sorted_labels(labels))
-    if is_sorted or not np.isfinite(scores).all():
-        return state  # the check of the state refuses scores that are not finite
-    if labels is None:
-        return changed(state, cells, None)
-    numbers, labels = _input.map_labels(labels.tolist(), lambda label: label, "labels")
-    return changed(state, cells, np.repeat(numbers, np.diff(starts)), labels=labels)
-
-
-def _summary_state(
-    starts: NDArray[np.int64], values: Mapping[str, Any], labels: Any, facts: dict[str, Any]
-) -> State:
-    """Return a summary's state, with one row per group in any order."""
-    if starts.size - 1 != starts[-1]:
-        raise ValueError("it is a summary with several rows of a group")
     negatives, positives = (values[name] for name in _N_ROWS)
-    weights = stacked(values, WEIGHT_COLUMNS)
-    dtype = dtype_of_u2(negatives, positives) if weights is None else np.dtype(np.float64)
-    prefixes = [prefix for prefix in _PREFIXES if f"{prefix}u2" in values]
-    u2 = np.stack([values[f"{prefix}u2"].astype(dtype) for prefix in prefixes])
-    moments = np.array([[values[prefix + of] for of in OwnMoments._fields] for prefix in prefixes])
-    state = State(Summary(negatives, positives, weights, u2, moments), labels, **facts)
-    if labels is None or _input.are_sorted_labels(labels):
+    is_sorted = labels is None or _input.are_sorted_labels(labels)
+    content: Cells | Summary
+    if facts["disclosure"].level == "summary":
+        if starts[-1] != (starts.size - 1 if labels is None else len(set(labels.tolist()))):
+            raise ValueError("it is a summary with several rows of a group")
+        dtype = dtype_of_u2(negatives, positives) if weights is None else np.dtype(np.float64)
+        prefixes = [prefix for prefix in _PREFIXES if f"{prefix}u2" in values]
+        u2 = np.stack([values[f"{prefix}u2"].astype(dtype) for prefix in prefixes])
+        sums = [[values[prefix + of] for of in OwnMoments._fields] for prefix in prefixes]
+        content = Summary(negatives, positives, weights, u2, np.array(sums))
+    else:
+        rows = compact_counts(negatives), compact_counts(positives)
+        scores = values["score"] + 0.0  # -0.0 becomes 0.0
+        content = Cells(starts.astype(np.intp), scores, *rows, weights)
+        rises = scores[1:] > scores[:-1]
+        rises[starts[1:-1] - 1] = True
+        # The check of the state refuses scores that are not finite.
+        is_sorted = (is_sorted and rises.all()) or not np.isfinite(scores).all()
+    state = State(content, labels, ranges, **facts)
+    if is_sorted:
         return state
-    order, known = _input.map_labels(labels.tolist(), lambda label: label, "labels")
-    if known.size < order.size:
-        raise ValueError("it is a summary with several rows of a group")
-    assert isinstance(state.content, Summary)
-    return state._replace(content=state.content.take(np.argsort(order)), labels=known)
+    if labels is None:
+        return changed(state, state.cells, None)
+    return regrouped(state, lambda label: label)._replace(**facts)
 
 
 # Group labels -------------------------------------------------------------------------------
@@ -723,62 +705,50 @@ class GroupColumn(NamedTuple):
               several time zones
     ========  ==========================================  ===================================
 
-    The label `MISSING` is text in a column of text, and an absent value in all other columns.
+    The label `MISSING` is text in a column of text, and an absent value in all other columns. The
+    facts, for the metadata, are the kind, an instant's zone and the labels of coded texts.
     """
 
-    kind: str
+    facts: Mapping[str, Any]
     array: Any
-    zone: str | None = None
-    labels: list[Any] | None = None
-
-
-def columns_of(labels: NDArray[Any]) -> list[GroupColumn]:
-    """Return group label columns, with one column for each part of a tuple."""
-    return [_column_of(part) for part in _input.columns_of_labels(labels)]
 
 
 def _column_of(labels: NDArray[Any]) -> GroupColumn:
+    import pyarrow as pa
+
     is_missing = np.zeros(labels.size, np.bool_)
-    known = labels
-    if labels.dtype.kind == "O":
-        items = labels.tolist()
-        if all(isinstance(item, str) for item in items):
-            return GroupColumn("text", _array_of("text", labels, is_missing))
-        is_missing = np.fromiter(map(is_missing_label, items), np.bool_, len(items))
-        known = _typed(labels[~is_missing])
-    kind, known, zone, pairs = _coded(known)
+    facts, known = {"kind": "text"}, labels
+    if labels.dtype.kind != "O":
+        facts, known = _coded(labels)
+    elif not all(isinstance(label, str) for label in labels):
+        is_missing = np.fromiter(map(is_missing_label, labels), np.bool_, labels.size)
+        facts, known = _coded(_typed(labels[~is_missing]))
     values = np.full(labels.size, "" if known.dtype.kind == "O" else 0, known.dtype)
     values[~is_missing] = known
-    return GroupColumn(kind, _array_of(kind, values, is_missing), zone, pairs)
+    wanted = _types_of_kinds()[facts["kind"]]
+    if facts["kind"] not in _TEXTS:
+        return GroupColumn(facts, pa.array(values, mask=is_missing).cast(wanted))
+    encoded = pa.array(values, wanted).dictionary_encode()
+    codes = pa.array(encoded.indices.to_numpy(), mask=is_missing)
+    return GroupColumn(facts, pa.DictionaryArray.from_arrays(codes, encoded.dictionary))
 
 
-def _coded(known: NDArray[Any]) -> tuple[str, NDArray[Any], str | None, list[Any] | None]:
-    """Return the kind, values, time zone and coded labels of labels that are not missing."""
+def _coded(known: NDArray[Any]) -> tuple[dict[str, Any], NDArray[Any]]:
+    """Return the facts and the values of a column of labels that are not missing."""
     kind = _KINDS_OF_ARRAYS.get(known.dtype.kind)
     if kind is not None:
-        values = _checked_dates(known.view(np.int64)) if kind == "date" else known
-        return kind, values, None, None
+        return {"kind": kind}, _checked_dates(known.view(np.int64)) if kind == "date" else known
     entries = [entry_of(item) for item in known]
     zones = {entry.get("zone") if isinstance(entry, dict) else None for entry in entries}
     if len(zones) == 1 and None not in zones:
-        dates = [instant.to_datetime64() for instant in known]
-        return "instant", np.array(dates, "datetime64[us]").view(np.int64), zones.pop(), None
+        dates = np.array([instant.to_datetime64() for instant in known], "datetime64[us]")
+        return {"kind": "instant", "zone": zones.pop()}, dates.view(np.int64)
     coded = [json.dumps(entry) for entry in entries]
-    text_of = _texts(coded, known.tolist())
+    text_of = {code: str(label) for code, label in zip(coded, known.tolist(), strict=True)}
+    if len(set(text_of.values())) < len(text_of):  # labels whose texts are equal
+        text_of = {code: code for code in text_of}
     pairs = [[text, json.loads(code)] for code, text in text_of.items()]
-    return "coded", object_array(text_of[code] for code in coded), None, pairs
-
-
-def _array_of(kind: str, values: NDArray[Any], is_missing: NDArray[np.bool_]) -> Any:
-    """Return values as an array of the file's type; texts as numbers of distinct texts."""
-    import pyarrow as pa
-
-    wanted = _types_of_kinds()[kind]
-    if kind not in _TEXTS:
-        return pa.array(values, mask=is_missing).cast(wanted)
-    encoded = pa.array(values, wanted).dictionary_encode()
-    codes = pa.array(encoded.indices.to_numpy(), mask=is_missing)
-    return pa.DictionaryArray.from_arrays(codes, encoded.dictionary)
+    return {"kind": "coded", "labels": pairs}, object_array(text_of[code] for code in coded)
 
 
 def _typed(known: NDArray[Any]) -> NDArray[Any]:
@@ -792,15 +762,6 @@ def _typed(known: NDArray[Any]) -> NDArray[Any]:
     if types == {datetime.datetime} and all(date.tzinfo is None for date in items):
         return known.astype("datetime64[us]")
     return known
-
-
-def _texts(coded: list[str], labels: list[Any]) -> dict[str, str]:
-    """Return a text for each distinct label; labels whose texts are equal get their code."""
-    text_of = {code: str(label) for code, label in zip(coded, labels, strict=True)}
-    texts = list(text_of.values())
-    if len(set(texts)) == len(texts):
-        return text_of
-    return {code: code for code in text_of}
 
 
 def _checked_dates(values: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -830,35 +791,31 @@ def _labels_of(column: GroupColumn) -> NDArray[Any]:
     return with_missing
 
 
-def _values_in(array: Any) -> NDArray[Any]:
-    """Return the values of a group column, without absent ones."""
-    known = array.drop_null()
-    if not hasattr(known, "dictionary"):
-        return _plain(known)
-    texts: NDArray[Any] = object_array(known.dictionary.to_pylist())
-    return np.asarray(texts[_plain(known.indices)])
-
-
 def _known_labels(column: GroupColumn) -> NDArray[Any]:
-    known = _values_in(column.array)
-    if column.kind == "unsigned":
+    facts, array = column.facts, column.array.drop_null()
+    if facts["kind"] in _TEXTS:
+        texts: NDArray[Any] = object_array(array.dictionary.to_pylist())
+        known: NDArray[Any] = texts[_plain(array.indices)]
+    else:
+        known = _plain(array)
+    if facts["kind"] == "unsigned":
         # Integers that fit have the signed type, so that equal labels have equal arrays.
         is_small = known.size == 0 or int(known.max()) < 1 << 63
         return known.astype(np.int64) if is_small else known
-    if column.kind == "date":
+    if facts["kind"] == "date":
         return _checked_dates(known).view("datetime64[us]")
-    if column.kind == "instant":
+    if facts["kind"] == "instant":
         import pandas as pd
 
         dates = pd.DatetimeIndex(_checked_dates(known).view("datetime64[us]"))
-        instants = dates.tz_localize("UTC").tz_convert(column.zone)
-        if str(instants.tz) != column.zone:
-            raise ValueError(f"{shortened(column.zone)} is no time zone")
+        instants = dates.tz_localize("UTC").tz_convert(facts["zone"])
+        if str(instants.tz) != facts["zone"]:
+            raise ValueError(f"{shortened(facts['zone'])} is no time zone")
         return object_array(instants)
-    if column.kind == "coded":
-        label_of_text = {text: label_of(entry) for text, entry in column.labels or []}
+    if facts["kind"] == "coded":
+        label_of_text = {text: label_of(entry) for text, entry in facts["labels"]}
         # Labels that a simpler kind of column can hold have arrays of another type.
-        if _column_of(object_array(label_of_text.values())).kind != "coded":
+        if _column_of(object_array(label_of_text.values())).facts["kind"] != "coded":
             raise ValueError("coded labels are of another kind")
         return object_array(label_of_text[text] for text in known)
     return known
@@ -873,16 +830,16 @@ def stacked(values: Mapping[str, NDArray[Any]], names: Sequence[str]) -> Any:
     return np.stack(known) if known else None
 
 
-def names_of_columns(
-    names: Iterable[str], n_columns: int, n_groups: int, counted: Iterable[str]
-) -> tuple[str, ...]:
-    """Return the group column names in a table with the columns `counted`."""
-    own = tuple(names)
-    # Without labels, only the names determine the number of columns.
-    has_other_number = len(own) != n_columns and n_groups > 0
-    if not own or has_other_number or set(own) & set(counted):
-        return _input.default_names(n_columns)
-    return own
+def named_columns(state: State, taken: Iterable[str]) -> dict[str, NDArray[Any]]:
+    """Return the group columns of a table, with one label per group; none has a name in `taken`."""
+    if state.labels is None:
+        return {}
+    names, columns = state.group_names, _input.columns_of_labels(state.labels)
+    if not state.labels.size:  # only the names determine the number of columns
+        columns *= max(1, len(names))
+    if not len(names) == len(columns) == len(set(names) - set(taken)):
+        names = _input.default_names(len(columns))
+    return dict(zip(names, columns, strict=True))
 
 
 # Labels as JSON -----------------------------------------------------------------------------
@@ -981,8 +938,8 @@ def _old_checksum(facts: Mapping[str, Any], state: State, columns: Sequence[Grou
         *arrays, u2, moments = arrays
         for of_prefix in zip(u2, moments, strict=True):
             arrays += of_prefix
-    for kind, array, *_ in columns:
-        if kind in _TEXTS:
+    for of_column, array in columns:
+        if of_column["kind"] in _TEXTS:
             texts.append(array.dictionary_decode().fill_null("").to_pylist())
         else:
             arrays.append(_plain(array.fill_null(pa.scalar(0).cast(array.type))))

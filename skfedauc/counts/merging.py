@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+import os
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,8 +13,15 @@ from numpy.typing import NDArray
 
 from skfedauc import _input
 from skfedauc._kernel import merge_cells, number_cells
-from skfedauc._words import counted, enumerated, listed, shortened, shortened_label
-from skfedauc.counts.disclosure import Disclosure, DisclosureError, level_in_words, merged_rules
+from skfedauc._words import counted, described, enumerated, listed, shortened, shortened_label
+from skfedauc.counts.disclosure import (
+    Disclosure,
+    DisclosureError,
+    check_rule,
+    level_in_words,
+    merged_rules,
+)
+from skfedauc.counts.files import Limits, check_limits, read_path, read_sources
 from skfedauc.counts.moments import merged_summaries, weights_of
 from skfedauc.counts.reducing import at_level, regrouped, with_groups
 from skfedauc.counts.state import Source, State, check_n_rows, check_weight_sums, hull, in_order
@@ -20,6 +29,8 @@ from skfedauc.counts.state import Source, State, check_n_rows, check_weight_sums
 # A round of files ends once its parts have this number of cells, and as many as the merged counts.
 # Each part takes as much memory as its cells and another _CELLS_PER_PART cells.
 _ROUND, _CELLS_PER_PART = 1 << 16, 1 << 7
+# Cells of files that a merge keeps in memory after the check of all files
+_MOST_KEPT = 1 << 22
 
 
 # Errors ---------------------------------------------------------------------------------------
@@ -205,17 +216,86 @@ def _overlap(first: Part, second: Part) -> MergeError:
 
 
 def merged(
-    parts: Sequence[Part], register: Register, rule: Disclosure | None, with_periods: bool
-) -> State:
-    """Add up parts, each counting once; files are read one at a time."""
-    for number, part in enumerate(parts):
+    parts: Any,
+    repeated: str = "raise",
+    models: str = "same",
+    on_invalid: str = "raise",
+    disclosure: Any = None,
+    by_period: bool = False,
+    limits: Limits | None = None,
+) -> tuple[State, list[str]]:
+    """Merge parts by the options of `ScoreCounts.merge`; also return the names of repeated ones."""
+    rule = None if disclosure is None else check_rule(disclosure)
+    if rule is not None and rule.min_count is not None:
+        raise ValueError(
+            "merge takes no min_count: each site applies it once, before it sends counts."
+        )
+    register = Register(repeated, models)
+    with_periods = _input.check_flag(by_period, "by_period")
+    is_skipping = _input.check_option("on_invalid", on_invalid, ("raise", "skip")) == "skip"
+    invalid: list[str] = []
+    found = list(_parts_of(parts, check_limits(limits), invalid if is_skipping else None))
+    message = ""
+    if invalid:
+        more = f"; and {len(invalid) - 6:,} more" if len(invalid) > 6 else ""
+        left_out = counted(len(invalid), "part")
+        message = f"{left_out} left out as invalid. {'; '.join(invalid[:6])}{more}."
+    if not found:
+        raise ValueError(f"parts must have at least one ScoreCounts; got none. {message}".rstrip())
+    if message:
+        _input.warn(message, UserWarning)
+    for number, part in enumerate(found):
         register.add(number, part)
     register.check_models()
-    kept = list(register.kept.values())
-    if not kept:
-        raise ValueError("parts must have at least one ScoreCounts; got none.")
+    state = _sum_of_files(list(register.kept.values()), rule, with_periods)
+    return state, [part.name for number, part in enumerate(found) if number not in register.kept]
+
+
+def _parts_of(parts: Any, limits: Limits, invalid: list[str] | None) -> Iterator[Part]:
+    """Yield the parts of a merge; `invalid` gets the reasons to leave files out, None raises."""
+    is_table = hasattr(parts, "columns") or hasattr(parts, "column_names")
+    is_single = isinstance(parts, str | bytes | os.PathLike) or hasattr(parts, "_state")
+    if is_table or is_single or not isinstance(parts, Iterable):
+        raise _wrong_parts(type(parts).__name__ if is_table else described(parts))
+    named = parts.items() if isinstance(parts, Mapping) else ((None, part) for part in parts)
+    n_kept = 0
+    for number, (name, part) in enumerate(named):
+        if isinstance(parts, Mapping) and not (isinstance(name, str) and name):
+            raise _wrong_parts(f"the name {described(name)}")
+        state = getattr(part, "_state", None)  # the class of score counts uses this module
+        if isinstance(state, State):
+            yield Part(name or f"part {number}", state)
+            continue
+        if not isinstance(part, str | os.PathLike):
+            raise _wrong_parts(f"a part of type {type(part).__name__}")
+        name = name or repr(os.fspath(part))
+        read = functools.partial(read_path, part, limits)
+        if invalid is None:
+            yield Part(name, read, read_sources(part))
+            continue
+        try:  # Which files are invalid is known before adding.
+            state = read()
+        except (ValueError, OSError) as error:
+            invalid.append(f"{name}: {str(error).rstrip('.')}")
+            continue
+        n_kept += state.n_cells
+        yield Part(name, state if n_kept <= _MOST_KEPT else read, state.sources)
+
+
+def _wrong_parts(got: str) -> TypeError:
+    """Return the error for parts that are neither score counts nor paths, with the remedies."""
+    return TypeError(
+        "parts must be an iterable of score counts or paths, such as a list or the column "
+        f"table['counts'] of a table, or a mapping from names to these; got {got}. "
+        "ScoreCounts.from_bytes reads bytes, and PrivateCounts.merge adds up score counts and "
+        "private counts."
+    )
+
+
+def _sum_of_files(kept: Sequence[Part], rule: Disclosure | None, with_periods: bool) -> State:
+    """Add up parts at one level; files are read one at a time."""
     agreement = Agreement()
-    sent: list[tuple[str, bytes, bool]] = []
+    sent: defaultdict[bytes, list[tuple[str, bool]]] = defaultdict(list)
     has_unnamed = any(source.name is None for part in kept for source in part.sources)
     waiting: list[State] = []
     size = 0
@@ -226,7 +306,7 @@ def merged(
         agreement.check(part.name, state)
         if has_unnamed and state.sources and state.n_groups:
             is_named = all(source.name is not None for source in state.sources)
-            sent.append((part.name, state.digest(), is_named))
+            sent[state.digest()].append((part.name, is_named))
         if rule is not None:
             try:
                 state = at_level(state, rule, widen=True)
@@ -238,7 +318,7 @@ def merged(
             size += state.n_cells + _CELLS_PER_PART
         if size >= max(_ROUND, waiting[0].n_cells):
             waiting, size = [sum_of(waiting)], 0
-    _warn_of_alike(sent)
+    _warn_of_alike(sent.values())
     return sum_of(waiting)
 
 
@@ -273,15 +353,15 @@ def _by_period(state: State, name: str) -> State:
     return state._replace(group_names=(*names, "period"), orders=orders)
 
 
-def _warn_of_alike(sent: Sequence[tuple[str, bytes, bool]]) -> None:
+def _warn_of_alike(sent: Iterable[list[tuple[str, bool]]]) -> None:
     """Warn once about parts with equal counts, perhaps from the same rows, that lack a name."""
-    first_of: dict[bytes, tuple[str, bool]] = {}
-    found: list[tuple[str, str]] = []
-    for name, digest, is_named in sent:
+    found = [
+        (first, name)
+        for (first, was_named), *others in sent
+        for name, is_named in others
         # Small countings with different names may be equal by coincidence.
-        first, was_named = first_of.setdefault(digest, (name, is_named))
-        if first != name and not (is_named and was_named):
-            found.append((first, name))
+        if not (was_named and is_named)
+    ]
     if not found:
         return
     (first, second), *others = found
@@ -304,13 +384,8 @@ class Agreement:
     def __init__(self, parts: str = "parts", when: str = "") -> None:
         self._parts, self._when = parts, when
         self._classes = _input.Classes()
-        # The first part with each value of a property
-        self._by_label: dict[Any, str] = {}
-        self._by_positive: dict[Any, str] = {}
-        self._by_columns: dict[tuple[str, ...], str] = {}
-        self._by_grouping: dict[bool, str] = {}
-        self._by_group: dict[Any, str] = {}
-        self._by_level: dict[Any, tuple[str, Disclosure]] = {}
+        # The first part with each value of a fact, which a method gives its name
+        self._first: defaultdict[str, dict[Any, Any]] = defaultdict(dict)
         # Kind of the labels of each group column, with the part that determined the kind
         self._kinds: list[tuple[Any, str]] = []
 
@@ -331,32 +406,27 @@ class Agreement:
         if rule.level == "summary":
             self._check_groups_of_summary(name, state)
         level = rule.bins if rule.level == "bins" else rule.level
-        self._by_level.setdefault(level, (name, rule))
-        levels = dict(self._by_level)
+        self._first["level"].setdefault(level, (name, rule))
+        levels = dict(self._first["level"])
         if not levels.keys() & {"exact", "summary"}:
             levels.pop(None, None)
         if len(levels) > 1:
             (first, one), *_, (second, other) = levels.values()
             mend = (
-                "Pass disclosure= to ScoreCounts.merge, which reduces all parts first, to Bins "
-                "that are unions of the bins of all parts. If there are none, pass 'summary' if "
-                "no group is in two parts, or count one of them again."
+                "Pass disclosure='summary' to ScoreCounts.merge, which reduces all parts first, if "
+                "no group is in two parts; otherwise count the summary's rows again."
+                if "summary" in levels
+                else "Pass disclosure= to ScoreCounts.merge, which reduces all parts first, to "
+                "Bins that are unions of the bins of all parts. If there are none, pass 'summary' "
+                "if no group is in two parts, or count one of them again."
             )
-            if "summary" in levels:
-                mend = (
-                    "Pass disclosure='summary' to ScoreCounts.merge, which reduces all parts "
-                    "first, if no group is in two parts; otherwise count the summary's rows again."
-                )
-            raise MergeDisclosureError(
-                f"{first} is {level_in_words(one)}, and {second} is {level_in_words(other)}",
-                mend,
-                "disclosure",
-            )
+            fact = f"{first} is {level_in_words(one)}, and {second} is {level_in_words(other)}"
+            raise MergeDisclosureError(fact, mend, "disclosure")
 
     def _check_groups_of_summary(self, name: str, state: State) -> None:
         labels = [None] if state.labels is None else state.labels.tolist()
         for label in labels if state.n_groups else []:
-            first = self._by_group.setdefault(label, name)
+            first = self._first["group"].setdefault(label, name)
             if first == name:
                 continue
             group = "without groups" if label is None else f"of the group {shortened_label(label)}"
@@ -368,18 +438,18 @@ class Agreement:
             )
 
     def _check_classes(self, name: str, state: State) -> None:
-        seen, positive = state.classes
-        for label in (*seen, positive):
+        positive = state.classes.pos_label
+        for label in (*state.classes.seen, positive):
             if label is not None:
-                self._by_label.setdefault(label, name)
+                self._first["label"].setdefault(label, name)
         if positive is not None:
-            self._by_positive.setdefault(positive, name)
+            self._first["positive"].setdefault(positive, name)
         try:
             self._classes = _input.Classes.merged([self._classes, state.classes])
         except ValueError as error:
-            noun, reason, found = "class labels", "labels", self._by_label
-            if len(self._by_positive) > 1:
-                noun, reason, found = "positive labels", "pos_label", self._by_positive
+            noun, reason, found = "class labels", "labels", self._first["label"]
+            if len(self._first["positive"]) > 1:
+                noun, reason, found = "positive labels", "pos_label", self._first["positive"]
             holders = [f"{shortened(label)} in {part}" for label, part in [*found.items()][:4]]
             raise MergeError(
                 f"the {self._parts} have {len(found)} {noun}, {enumerated(holders)}",
@@ -388,11 +458,11 @@ class Agreement:
             ) from error
 
     def _check_columns(self, name: str, state: State) -> None:
-        columns = state.group_names
+        columns, known = state.group_names, self._first["columns"]
         # Counts without rows have no group labels.
-        if not columns or columns in self._by_columns or not state.n_groups:
+        if not columns or columns in known or not state.n_groups:
             return
-        for others, first in self._by_columns.items():
+        for others, first in known.items():
             differ = (
                 f"{first} has groups by {listed(others, ' and ')}, and {name} has groups by "
                 f"{listed(columns, ' and ')}"
@@ -403,22 +473,23 @@ class Agreement:
                     f"Count all {self._parts} with the same group columns in the same order.",
                     "columns",
                 )
-            if len(self._by_columns) == 1:
+            if len(known) == 1:
                 _input.warn(
                     f"{differ}; the merged counts have no names of group columns. Give the columns "
                     "the same names if they hold the same labels.",
                     UserWarning,
                 )
-        self._by_columns[columns] = name
+        known[columns] = name
 
     def _check_groups(self, name: str, state: State) -> None:
         # Counts without rows agree with counts of any groups.
         if state.labels is not None and state.labels.size == 0:
             return
-        self._by_grouping.setdefault(state.labels is not None, name)
-        if len(self._by_grouping) > 1:
+        first = self._first["grouping"]
+        first.setdefault(state.labels is not None, name)
+        if len(first) > 1:
             raise MergeError(
-                f"{self._by_grouping[False]} has no groups, and {self._by_grouping[True]} has "
+                f"{first[False]} has no groups, and {first[True]} has "
                 "groups; name the missing group, for instance by counts.regroup({None: 'device 7'})"
                 f"{self._when}, or count all {self._parts} with groups, or all without",
                 reason="groups",

@@ -105,10 +105,9 @@ class MulticlassCounts:
         y_true : array-like, shape (n_rows,)
             Labels from three or more classes.
         y_score : array-like, shape (n_rows, n_classes)
-            Finite scores by class, such as probabilities or decision values, which need not add up
-            to 1. A data frame's columns are matched by name: each name is a label, also as text.
-            Columns with default names (0, 1, ... or column_0, column_1, ...) and the columns of an
-            array are in the order of `labels`.
+            Finite scores by class, which need not add up to 1. A data frame's columns are matched
+            by name: each name is a label, also as text. Columns with default names (0, 1, ... or
+            column_0, column_1, ...) and the columns of an array are in the order of `labels`.
         groups : array-like, shape (n_rows,) or (n_rows, n_columns), default=None
             As in `ScoreCounts.from_predictions`.
         multi_class : {"ovr", "ovo"}, default="ovr"
@@ -166,16 +165,14 @@ class MulticlassCounts:
         listed = list(parts) if isinstance(parts, Iterable) else [parts]
         wrong = [part for part in listed if not isinstance(part, MulticlassCounts)]
         if wrong or not isinstance(parts, Iterable):
-            raise TypeError(
-                "parts must be an iterable of MulticlassCounts; got "
-                f"{_words.described((wrong or listed)[0])}."
-            )
+            got = _words.described((wrong or listed)[0])
+            raise TypeError(f"parts must be an iterable of MulticlassCounts; got {got}.")
         if not listed:
             raise ValueError("parts is empty; pass one or more MulticlassCounts.")
-        first, *others = listed
-        for part in others:
-            for name in ("multi_class", "labels"):
-                expected, found = getattr(first, name), getattr(part, name)
+        first = listed[0]
+        for name in ("multi_class", "labels"):
+            expected = getattr(first, name)
+            for found in (getattr(part, name) for part in listed):
                 if expected != found:
                     raise ValueError(
                         f"all parts must have the same {name}; got {_words.shortened(expected)} "
@@ -228,24 +225,14 @@ class MulticlassRows(NamedTuple):
         y_true: Any,
         y_score: Any,
         *,
-        groups: Any,
         multi_class: Any,
         labels: Any,
-        sample_weight: Any,
         missing: Any,
-        clusters: Any = None,
+        **of_rows: Any,
     ) -> MulticlassRows:
-        """Validate `MulticlassCounts.from_predictions`'s arguments."""
+        """Validate the arguments of `MulticlassCounts.from_predictions`, and clusters."""
         multi_class, missing = check_multi_class(multi_class), _input.check_missing(missing)
-        _input.check_row_order(
-            {
-                "y_true": y_true,
-                "y_score": y_score,
-                "groups": groups,
-                "sample_weight": sample_weight,
-                "clusters": clusters,
-            }
-        )
+        _input.check_row_order({"y_true": y_true, "y_score": y_score, **of_rows})
         y = _input.column_of(y_true, "y_true")
         known = _checked_labels(y, labels)
         columns = _columns_of(y_score, known)
@@ -254,16 +241,14 @@ class MulticlassRows(NamedTuple):
             label: _input.check_rows(
                 np.asarray(y == label, np.bool_),
                 scores[:, column],
-                groups,
-                sample_weight,
                 name=f"y_score[:, {column}]",
                 missing=missing,
                 warn_labels=False,
-                clusters=clusters,
+                **of_rows,
             )
             for label, column in zip(known, columns, strict=True)
         }
-        names = _input.names_of(by_class[known[0]].labels, groups)
+        names = _input.names_of(by_class[known[0]].labels, of_rows["groups"])
         return cls(by_class, multi_class, names)
 
     @property

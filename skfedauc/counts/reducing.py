@@ -330,95 +330,88 @@ _SAME_CLASS = 0.1
 
 def _join_nearest(cells: Cells, ranges: Ranges, max_cells: int) -> tuple[Cells, Ranges]:
     """Join neighboring cells by group until there are `max_cells`."""
-    chain = _Chain(cells, ranges)
-    while chain.size > max_cells:
-        chain.join(chain.size - max_cells)
-    first = chain.first
+    lows, highs, sums = _shares_of_cells(cells, ranges)
+    first, codes, seed = np.arange(cells.scores.size), cells.groups, 0
+    while first.size > max_cells:
+        seed += 1
+        costs = _costs(lows, highs, sums)
+        costs[codes[1:] != codes[:-1]] = np.inf
+        kept = np.ones(first.size, np.bool_)
+        kept[1 + _joined(costs, first.size - max_cells, _hashed(first[1:], seed))] = False
+        place = np.flatnonzero(kept)
+        first, codes = first[place], codes[place]
+        lows = np.minimum.reduceat(lows, place, axis=1)
+        highs = np.maximum.reduceat(highs, place, axis=1)
+        sums = np.add.reduceat(sums, place, axis=1)
     last = np.append(first[1:], cells.scores.size) - 1
     low, high = cells.scores[first], cells.scores[last]
     scores = np.where(first == last, low, _score_between(low, high)) + 0.0
-    joined = _sums_of_runs(cells, first, scores, np.searchsorted(first, cells.starts))
-    return joined, np.stack([chain.lows[0], chain.highs[0]])
+    starts = np.searchsorted(first, cells.starts)
+    return _sums_of_runs(cells, first, scores, starts), np.stack([lows[0], highs[0]])
 
 
-class _Chain:
-    """Sorted cells in a chain that joins neighbors."""
+def _shares_of_cells(cells: Cells, ranges: Ranges) -> tuple[Floats, Floats, Floats]:
+    """Return the ends of ranges with the shares of rows up to them, and shares of the rows."""
+    amounts = np.stack([amount.astype(np.float64) for amount in cells.amounts])
+    shares, (low, high) = _shares(amounts, amounts.sum(axis=1)), ranges
+    # The ends of each range; then shares of the rows with a range below this range, and with a
+    # range that begins at or below the end of this range
+    lows: Floats = np.stack([low, *_shares_before(shares, high, low, "left")])
+    highs: Floats = np.stack([high, *_shares_before(shares, low, high, "right")])
+    n_groups = cells.starts.size - 1
+    if n_groups < 2:
+        return lows, highs, shares
+    # Shares of all rows; then shares of each group, whose pairs give the mean width of the groups'
+    # intervals
+    of_groups = np.add.reduceat(amounts, cells.starts[:-1], axis=1)[:, cells.groups]
+    in_group = _shares(amounts, of_groups) / np.sqrt(n_groups)
+    return lows, highs, np.concatenate([shares, in_group])
 
-    def __init__(self, cells: Cells, ranges: Ranges) -> None:
-        amounts = np.stack([amount.astype(np.float64) for amount in cells.amounts])
-        n_groups, (low, high) = cells.starts.size - 1, ranges
-        self.first, self._codes, self._round = np.arange(low.size), cells.groups, 0
-        shares = _shares(amounts, amounts.sum(axis=1))
-        # The ends of each range; then shares of the rows with a range below this range, and with a
-        # range that begins at or below the end of this range
-        self.lows: Floats = np.stack([low, *_shares_before(shares, high, low, "left")])
-        self.highs: Floats = np.stack([high, *_shares_before(shares, low, high, "right")])
-        # Shares of all rows; then shares of each group, whose pairs give the mean width of the
-        # groups' intervals
-        self._sums = shares
-        if n_groups > 1:
-            of_groups = np.add.reduceat(amounts, cells.starts[:-1], axis=1)
-            in_group = _shares(amounts, of_groups[:, self._codes]) / np.sqrt(n_groups)
-            self._sums = np.concatenate([shares, in_group])
 
-    @property
-    def size(self) -> int:
-        return self.first.size
+def _joined(costs: Floats, most: int, noise: Integers) -> NDArray[np.intp]:
+    """Return which cells to join with the next, in pairs, at most `most`."""
+    # Of two joins of a cell, make the join with the lower cost. Costs of the same binary order
+    # have random order.
+    is_joined = costs <= np.partition(costs, most - 1)[most - 1]
+    ranks = np.frexp(np.maximum(costs, np.finfo(np.float64).tiny))[1].astype(np.int64) << 32
+    ranks |= noise
+    ranks[~is_joined] = np.iinfo(np.int64).max
+    is_lower = ranks[1:] < ranks[:-1]
+    is_joined[1:] &= is_lower
+    is_joined[:-1] &= ~is_lower
+    joined = np.flatnonzero(is_joined)
+    if joined.size > most:
+        joined = np.sort(joined[np.argpartition(costs[joined], most - 1)[:most]])
+    return joined
 
-    def join(self, most: int) -> None:
-        """Join neighboring cells in pairs, at most `most`."""
-        costs = self._costs()
-        limit = np.partition(costs, most - 1)[most - 1]
-        # Of two joins of a cell, make the join with the lower cost. Costs of the same binary order
-        # have random order.
-        self._round += 1
-        is_joined = costs <= limit
-        ranks = np.frexp(np.maximum(costs, np.finfo(np.float64).tiny))[1].astype(np.int64) << 32
-        ranks |= _hashed(self.first[1:], self._round)
-        ranks[~is_joined] = np.iinfo(np.int64).max
-        is_lower = ranks[1:] < ranks[:-1]
-        is_joined[1:] &= is_lower
-        is_joined[:-1] &= ~is_lower
-        joined = np.flatnonzero(is_joined)
-        if joined.size > most:
-            joined = np.sort(joined[np.argpartition(costs[joined], most - 1)[:most]])
-        kept = np.ones(self.size, np.bool_)
-        kept[joined + 1] = False
-        first = np.flatnonzero(kept)
-        self.first, self._codes = self.first[first], self._codes[first]
-        self.lows = np.minimum.reduceat(self.lows, first, axis=1)
-        self.highs = np.maximum.reduceat(self.highs, first, axis=1)
-        self._sums = np.add.reduceat(self._sums, first, axis=1)
 
-    def _costs(self) -> Floats:
-        """Return what joining each cell with the next costs; infinite between groups."""
-        left, right = slice(None, -1), slice(1, None)
-        shares, low, high = self._sums[:2], self.lows[0], self.highs[0]
-        below, upto = self.lows[1:], self.highs[1:]
-        is_range = low < high
-        overlap = (high[left] >= low[right]) & (low[left] <= high[right])
-        # Pairs of rows within each cell, and between neighboring cells
+def _costs(lows: Floats, highs: Floats, sums: Floats) -> Floats:
+    """Return what joining each cell with the next costs."""
+    left, right = slice(None, -1), slice(1, None)
+    shares, low, high, below, upto = sums[:2], lows[0], highs[0], lows[1:], highs[1:]
+    is_range = low < high
+    overlap = (high[left] >= low[right]) & (low[left] <= high[right])
+    # Pairs of rows within each cell, and between neighboring cells
+    own, between = _pairs(shares, shares) / 2, _pairs(shares[:, left], shares[:, right])
+    # Pairs with all rows within the range; pairs within the cell count twice
+    within = _pairs(shares, upto - below)
+    joined = _pairs(
+        shares[:, left] + shares[:, right],
+        np.maximum(upto[:, left], upto[:, right]) - np.minimum(below[:, left], below[:, right]),
+    )
+    # Pairs within the range of the joined cell, each once, minus pairs whose order is already
+    # unknown
+    known = within - own * (2 - is_range)
+    cost: Floats = joined - (own[left] + own[right] + between) - known[left] - known[right]
+    cost += overlap * between
+    if len(sums) > 2:
+        shares = sums[2:]
         own, between = _pairs(shares, shares) / 2, _pairs(shares[:, left], shares[:, right])
-        # Pairs with all rows within the range; pairs within the cell count twice
-        within = _pairs(shares, upto - below)
-        joined = _pairs(
-            shares[:, left] + shares[:, right],
-            np.maximum(upto[:, left], upto[:, right]) - np.minimum(below[:, left], below[:, right]),
-        )
-        # Pairs within the range of the joined cell, each once, minus pairs whose order is already
-        # unknown
-        known = within - own * (2 - is_range)
-        cost: Floats = joined - (own[left] + own[right] + between) - known[left] - known[right]
-        cost += overlap * between
-        if len(self._sums) > 2:
-            shares = self._sums[2:]
-            own, between = _pairs(shares, shares) / 2, _pairs(shares[:, left], shares[:, right])
-            own *= ~is_range
-            cost += own[left] + own[right] + ~overlap * between
-        np.maximum(cost, 0.0, out=cost)
-        cost *= _crossing(np.minimum(low[left], low[right]), np.maximum(high[left], high[right]))
-        cost[self._codes[left] != self._codes[right]] = np.inf
-        return cost
+        own *= ~is_range
+        cost += own[left] + own[right] + ~overlap * between
+    np.maximum(cost, 0.0, out=cost)
+    cost *= _crossing(np.minimum(low[left], low[right]), np.maximum(high[left], high[right]))
+    return cost
 
 
 def _shares(amounts: Floats, of_all: Floats) -> Floats:

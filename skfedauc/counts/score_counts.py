@@ -6,7 +6,7 @@ import functools
 import hashlib
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 import numpy as np
@@ -17,23 +17,10 @@ from skfedauc._kernel import Cells
 from skfedauc.counts import reducing
 from skfedauc.counts.bins import Bins
 from skfedauc.counts.disclosure import Disclosure, Need, check_rule, needs
-from skfedauc.counts.files import (
-    Limits,
-    Saved,
-    check_limits,
-    content_of,
-    read_content,
-    read_sources,
-)
-from skfedauc.counts.merging import Part, Register, difference, merged
-from skfedauc.counts.parquet import check_bytes, read_file
-from skfedauc.counts.state import (
-    Source,
-    State,
-    in_order,
-    new_source,
-    state_of_rows,
-)
+from skfedauc.counts.files import Limits, Saved, check_limits, content_of, read_content, read_path
+from skfedauc.counts.merging import difference, merged
+from skfedauc.counts.parquet import check_bytes
+from skfedauc.counts.state import Source, State, in_order, new_source, state_of_rows
 from skfedauc.counts.tables import Columns, count_table, state_of_table, table_of
 from skfedauc.counts.vectors import Grid, state_of_vector, vector_of
 
@@ -57,9 +44,8 @@ class ScoreCounts(Saved):
 
     For each group, the counts hold how many negatives and positives have each distinct score: the
     AUC is the share of concordant pairs, with ties as one half [1]_. Counts of disjoint rows add up
-    in any order; without sample weights the sums are exact integers. Build them with
-    `from_predictions`, `from_table`, `from_batches` or `from_counts`, and pass them to `GroupAUC`.
-    All attributes are read-only, and ``==`` compares only the counts.
+    in any order; without sample weights the sums are exact integers. All attributes are read-only,
+    and ``==`` compares only the counts.
 
     Counts are not anonymous: counts of distinct scores disclose the group, the score and the class
     of every row, but no features, no identifiers and no order of rows. A `Disclosure` says what a
@@ -68,7 +54,6 @@ class ScoreCounts(Saved):
     See Also
     --------
     GroupAUC : AUCs, gaps and tables from counts.
-    Disclosure : What a site withholds or coarsens.
     MulticlassCounts : Counts for several classes.
     skfedauc.privacy.PrivateCounts : Counts with noise for differential privacy.
 
@@ -81,9 +66,8 @@ class ScoreCounts(Saved):
     Examples
     --------
     >>> from skfedauc import ScoreCounts, GroupAUC
-    >>> monday = ScoreCounts.from_predictions(
-    ...     [0, 1, 0, 1], [0.1, 0.4, 0.3, 0.9], groups=["va", "va", "oslo", "oslo"]
-    ... )
+    >>> groups = ["va", "va", "oslo", "oslo"]
+    >>> monday = ScoreCounts.from_predictions([0, 1, 0, 1], [0.1, 0.4, 0.3, 0.9], groups=groups)
     >>> tuesday = ScoreCounts.from_predictions([0, 1], [0.8, 0.7], groups=["va", "va"])
     >>> week = monday + tuesday
     >>> week
@@ -209,7 +193,6 @@ class ScoreCounts(Saved):
     ) -> ScoreCounts:
         """Make score counts from counts by group and score, such as the result of a query.
 
-        For instance of ``SELECT grp, score, SUM(1 - label), SUM(label) ... GROUP BY grp, score``.
         Rows may come in any order, and may repeat a group and score. ``from_counts(**table)`` reads
         the table of `to_counts`.
 
@@ -332,9 +315,7 @@ class ScoreCounts(Saved):
             Workers read files and call functions.
         label, score : str, default=None
             Label and score columns. Required for DataFrames and files.
-        group : str or list of str, default=None
-            As in `from_table`.
-        weight : str, default=None
+        group, weight : str, or list of str as group, default=None
             As in `from_table`.
         n_jobs : int, default=None
             Workers. None means 1 unless in a `joblib.parallel_config` context; -1 means
@@ -365,10 +346,8 @@ class ScoreCounts(Saved):
         Examples
         --------
         >>> from skfedauc import ScoreCounts
-        >>> def days():
-        ...     yield [0, 1], [0.1, 0.4], ["va", "oslo"]
-        ...     yield [1, 0], [0.8, 0.3], ["va", "oslo"]
-        >>> ScoreCounts.from_batches(days())
+        >>> days = [([0, 1], [0.1, 0.4], ["va", "oslo"]), ([1, 0], [0.8, 0.3], ["va", "oslo"])]
+        >>> ScoreCounts.from_batches(iter(days))
         ScoreCounts(2 groups, 4 rows: 2 positives and 2 negatives, 4 distinct scores)
         """
         # The import is local because counting arrays does not need joblib.
@@ -458,8 +437,8 @@ class ScoreCounts(Saved):
     ) -> ScoreCounts:
         """Add up any number of score counts and files of score counts, each counting once.
 
-        A part that comes again counts once: with the same source, model and period, and the same
-        counts. A part that a merged part contains already counts once as well.
+        A part counts once if it comes again with the same source, model, period and counts, or if
+        another part contains it.
 
         Parameters
         ----------
@@ -507,12 +486,10 @@ class ScoreCounts(Saved):
         Examples
         --------
         >>> from skfedauc import ScoreCounts
-        >>> north, south = (
-        ...     ScoreCounts.from_predictions([0, 1], [0.1, 0.6], groups=[at] * 2).with_source(at)
-        ...     for at in ["north", "south"]
-        ... )
+        >>> north = ScoreCounts.from_predictions([0, 1], [0.1, 0.6]).with_source("north")
+        >>> south = ScoreCounts.from_predictions([0, 1], [0.3, 0.4]).with_source("south")
         >>> ScoreCounts.merge([north, south, north])
-        ScoreCounts(2 groups, 4 rows: 2 positives and 2 negatives, 2 distinct scores)
+        ScoreCounts(no groups, 4 rows: 2 positives and 2 negatives, 4 distinct scores)
         """
         counts, _ = merge_named(parts, repeated, models, on_invalid, disclosure, by_period, limits)
         return counts
@@ -629,23 +606,19 @@ class ScoreCounts(Saved):
 
         Notes
         -----
-        A summary gives the same group AUCs, with the same averages, gaps, intervals and tests.
-        Results that compare rows in different groups, such as the pooled AUC, raise a
-        `DisclosureError`, and `merge` accepts summaries only if no group is in two of them.
-
-        With `max_cells`, the result holds ranges of scores even without joins. One reduction to n
-        cells makes the certain interval of the pooled AUC about ``.6 / n`` wide; repeated ones
-        widen it.
+        Summaries give the same group AUCs, averages, gaps, intervals and tests, but no result that
+        compares rows in different groups, such as the pooled AUC, and `merge` accepts them only if
+        no group is in two. With `max_cells`, the result holds ranges of scores even without joins:
+        one reduction to n cells makes the certain interval of the pooled AUC about ``.6 / n`` wide.
 
         Examples
         --------
         >>> from skfedauc import ScoreCounts
-        >>> scores = [0.2, 0.6, 0.5, 0.4]
-        >>> counts = ScoreCounts.from_predictions([0, 1, 0, 1], scores, groups=list("aabb"))
+        >>> counts = ScoreCounts.from_predictions([0, 1, 1], [0.2, 0.6, 0.5], groups=list("aab"))
         >>> counts.reduced("summary")
-        ScoreCounts(2 groups, 4 rows: 2 positives and 2 negatives, summary by group)
-        >>> counts.reduced(max_cells=3)
-        ScoreCounts(2 groups, 4 rows: 2 positives and 2 negatives, 3 ranges)
+        ScoreCounts(2 groups, 3 rows: 2 positives and 1 negative, summary by group)
+        >>> counts.reduced(max_cells=2)
+        ScoreCounts(2 groups, 3 rows: 2 positives and 1 negative, 2 ranges)
         """
         if disclosure is None and max_cells is None:
             raise TypeError("reduced needs disclosure or max_cells; got neither.")
@@ -688,10 +661,10 @@ class ScoreCounts(Saved):
         OSError, TypeError, ImportError
             If the file cannot be read, if `path` is not a path, or if pyarrow is not installed.
         """
-        return cls._of(_state_in(path, check_limits(limits), "path "))
+        return cls._of(read_path(path, check_limits(limits), "path "))
 
     def _of_file(self) -> bytes:
-        return content_of(self._identified())
+        return content_of(identified(self))
 
     @classmethod
     def from_bytes(
@@ -702,7 +675,7 @@ class ScoreCounts(Saved):
         Parameters
         ----------
         data : bytes-like
-            Content of a file that `save` wrote, or result of `to_bytes`.
+            Result of `to_bytes`, or content of a file that `save` wrote.
         limits : skfedauc.counts.Limits, default=None
             As in `load`.
 
@@ -712,24 +685,11 @@ class ScoreCounts(Saved):
 
         Raises
         ------
-        ValueError, ImportError
-            As in `load`.
-        TypeError
-            If `data` is not bytes-like.
+        ValueError, TypeError, ImportError
+            As in `load`, or if `data` is not bytes-like.
         """
         check_bytes(data)
         return cls._of(read_content(data, "data", check_limits(limits)))
-
-    def _identified(self) -> State:
-        """Give rows without a source a random identifier, which these counts keep."""
-        with _IDENTIFYING:
-            state = self._state
-            if not state.is_complete:
-                sources = in_order([*state.sources, new_source()])
-                state = state._replace(sources=sources, is_complete=True)
-                vars(state).update(vars(self._state))  # sums that were computed
-                object.__setattr__(self, "_state", state)
-        return state
 
     def to_vector(
         self, bins: Bins, groups: Any = None, *, max_count: int | None = None
@@ -803,14 +763,11 @@ class ScoreCounts(Saved):
         Examples
         --------
         >>> from skfedauc import Bins, ScoreCounts
-        >>> bins = Bins.at([0.3, 0.5])
-        >>> one, other = (
-        ...     ScoreCounts.from_predictions([0, 1, 1], scores)
-        ...     for scores in ([0.2, 0.4, 0.7], [0.1, 0.4, 0.4])
-        ... )
-        >>> sent = (one.to_vector(bins) + 2**31 - 7) % 2**32, other.to_vector(bins) + 2**31 + 7
-        >>> ScoreCounts.from_vector(sum(sent), bins, modulus=2**32) == (one + other).reduced(bins)
-        True
+        >>> bins = Bins.at([0.3])
+        >>> counts = ScoreCounts.from_predictions([0, 1, 1], [0.2, 0.4, 0.7])
+        >>> masked = [(counts.to_vector(bins) + mask) % 2**32 for mask in (7, -7)]
+        >>> ScoreCounts.from_vector(sum(masked), bins, modulus=2**32)
+        ScoreCounts(no groups, 6 rows: 4 positives and 2 negatives, 2 bins)
         """
         return cls._of(state_of_vector(vector, Grid(bins, groups), modulus))
 
@@ -901,12 +858,9 @@ class ScoreCounts(Saved):
         one, two = self._state, other._state
         if _input.kind_of(one.labels) != _input.kind_of(two.labels):
             return False  # the label True must not equal the label 1
-        if one.disclosure.level != two.disclosure.level:
-            return False
-        if (one.labels is None) != (two.labels is None):
-            return False
         mine, yours = one.arrays, two.arrays
-        return len(mine) == len(yours) and all(map(np.array_equal, mine, yours))
+        is_alike = one.disclosure.level == two.disclosure.level and len(mine) == len(yours)
+        return is_alike and all(map(np.array_equal, mine, yours))
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -954,89 +908,6 @@ def left_out(n_missing: int) -> str:
     return f", {_words.counted(n_missing, 'row')} without a group label left out"
 
 
-# Parts of a merge --------------------------------------------------------------------------------
-
-# Cells of files that a merge keeps in memory after the check of all files
-_MOST_KEPT = 1 << 22
-
-
-def merge_named(
-    parts: Any,
-    repeated: str = "raise",
-    models: str = "same",
-    on_invalid: str = "raise",
-    disclosure: Any = None,
-    by_period: bool = False,
-    limits: Limits | None = None,
-) -> tuple[ScoreCounts, list[str]]:
-    """Merge parts by the options of `ScoreCounts.merge`; also return the names of repeated ones."""
-    rule = None if disclosure is None else check_rule(disclosure)
-    if rule is not None and rule.min_count is not None:
-        raise ValueError(
-            "merge takes no min_count: each site applies it once, before it sends counts."
-        )
-    register = Register(repeated, models)
-    with_periods = _input.check_flag(by_period, "by_period")
-    is_skipping = _input.check_option("on_invalid", on_invalid, ("raise", "skip")) == "skip"
-    invalid: list[str] | None = [] if is_skipping else None
-    found = list(_parts_of(parts, check_limits(limits), invalid))
-    if invalid:
-        more = f"; and {len(invalid) - 6:,} more" if len(invalid) > 6 else ""
-        left_out = _words.counted(len(invalid), "part")
-        message = f"{left_out} left out as invalid. {'; '.join(invalid[:6])}{more}."
-        if not found:
-            raise ValueError(f"parts must have at least one ScoreCounts; got none. {message}")
-        _input.warn(message, UserWarning)
-    counts = ScoreCounts._of(merged(found, register, rule, with_periods))  # noqa: SLF001
-    return counts, [part.name for n, part in enumerate(found) if n not in register.kept]
-
-
-def _parts_of(parts: Any, limits: Limits, invalid: list[str] | None) -> Iterator[Part]:
-    """Yield the parts of a merge; `invalid` gets the reasons to leave files out, None raises."""
-    is_table = hasattr(parts, "columns") or hasattr(parts, "column_names")
-    is_single = isinstance(parts, ScoreCounts | str | bytes | os.PathLike)
-    if is_table or is_single or not isinstance(parts, Iterable):
-        raise _wrong_parts(type(parts).__name__ if is_table else _words.described(parts))
-    named = parts.items() if isinstance(parts, Mapping) else ((None, part) for part in parts)
-    n_kept = 0
-    for number, (name, part) in enumerate(named):
-        if isinstance(parts, Mapping) and not (isinstance(name, str) and name):
-            raise _wrong_parts(f"the name {_words.described(name)}")
-        if isinstance(part, ScoreCounts):
-            yield Part(name or f"part {number}", part._state)  # noqa: SLF001
-            continue
-        if not isinstance(part, str | os.PathLike):
-            raise _wrong_parts(f"a part of type {type(part).__name__}")
-        name = name or repr(os.fspath(part))
-        read = functools.partial(_state_in, part, limits)
-        if invalid is None:
-            yield Part(name, read, read_sources(part))
-            continue
-        try:  # Which files are invalid is known before adding.
-            state = read()
-        except (ValueError, OSError) as error:
-            invalid.append(f"{name}: {str(error).rstrip('.')}")
-            continue
-        n_kept += state.n_cells
-        yield Part(name, state if n_kept <= _MOST_KEPT else read, state.sources)
-
-
-def _wrong_parts(got: str) -> TypeError:
-    """Return the error for parts that are neither score counts nor paths, with the remedies."""
-    return TypeError(
-        "parts must be an iterable of score counts or paths, such as a list or the column "
-        f"table['counts'] of a table, or a mapping from names to these; got {got}. "
-        "ScoreCounts.from_bytes reads bytes, and PrivateCounts.merge adds up score counts and "
-        "private counts."
-    )
-
-
-def _state_in(path: str | os.PathLike[str], limits: Limits, of: str = "") -> State:
-    """Return the state in a file; messages have `of` before its name."""
-    data = read_file(path, most=limits.max_bytes)
-    return read_content(data, f"{of}{os.fspath(path)!r}", limits)
-
-
 # Internal derived counts -------------------------------------------------------------------------
 # These functions are no methods, because their callers must keep the counts consistent.
 
@@ -1075,6 +946,12 @@ def with_weights_over(counts: ScoreCounts, exponent: int | None = None) -> Score
 # For other parts of the package ------------------------------------------------------------------
 
 
+def merge_named(*parts: Any, **options: Any) -> tuple[ScoreCounts, list[str]]:
+    """Merge parts by the options of `ScoreCounts.merge`; also return the names of repeated ones."""
+    state, repeated = merged(*parts, **options)
+    return ScoreCounts._of(state), repeated  # noqa: SLF001
+
+
 def view_of(counts: ScoreCounts) -> State:
     """Return score counts' labels, classes, ranges and sums over cells."""
     return counts._state  # noqa: SLF001
@@ -1093,12 +970,19 @@ def extremes_of(counts: ScoreCounts) -> tuple[ScoreCounts, ScoreCounts]:
     return counts._with(low), counts._with(high)  # noqa: SLF001
 
 
-def identified_sources(counts: ScoreCounts) -> tuple[Source, ...]:
-    """Return all rows' sources; rows without one get a random identifier, which is kept."""
-    return counts._identified().sources  # noqa: SLF001
+def identified(counts: ScoreCounts) -> State:
+    """Return the counts' state; rows without a source get a random identifier, which is kept."""
+    with _IDENTIFYING:
+        state = view_of(counts)
+        if not state.is_complete:
+            sources = in_order([*state.sources, new_source()])
+            state = state._replace(sources=sources, is_complete=True)
+            vars(state).update(vars(view_of(counts)))  # sums that were computed
+            object.__setattr__(counts, "_state", state)
+    return state
 
 
 def identifier_of(counts: ScoreCounts) -> str:
     """Return the counts' random identifier, which discloses nothing, and which `save` keeps."""
-    found = sorted(source.identifier for source in identified_sources(counts))
+    found = sorted(source.identifier for source in identified(counts).sources)
     return found[0] if len(found) == 1 else hashlib.sha256("".join(found).encode()).hexdigest()[:32]

@@ -143,59 +143,33 @@ def in_order(sources: Iterable[Source]) -> tuple[Source, ...]:
 
 def wrong_sources(sources: tuple[Source, ...]) -> str | None:
     """Return why sources from a file are invalid; None for valid sources."""
-    for source in sources:
-        if not (
-            isinstance(source.identifier, str)
-            and re.fullmatch("[0-9a-f]{32}", source.identifier)
-            and all(isinstance(text, str | None) for text in source[:3])
-            and all(isinstance(text, str) for pair in source.metadata for text in pair)
-        ):
-            return "its sources are none"
-    return None
+    are_valid = all(
+        isinstance(source.identifier, str)
+        and re.fullmatch("[0-9a-f]{32}", source.identifier)
+        and all(isinstance(text, str | None) for text in source[:3])
+        and all(isinstance(text, str) for pair in source.metadata for text in pair)
+        for source in sources
+    )
+    return None if are_valid else "its sources are none"
 
 
 # Counts ---------------------------------------------------------------------------------------
 
 
 class _Facts(NamedTuple):
-    """Counts by group, and facts about the counted rows.
-
-    Attributes
-    ----------
-    content : Cells or Summary
-    labels : ndarray, shape (n_groups,) or None
-        Sorted group labels, or None for rows without groups.
-    ranges : float64 array, shape (2, n_cells), or None
-        Lowest and highest score of the rows in each cell; None for exact counts and summaries.
-    disclosure : Disclosure
-    group_names : tuple of str
-        Group column names; empty if they are unknown or differ between parts.
-    classes : Classes
-        Labels of the classes; empty if they are unknown.
-    n_missing : int
-        Rows left out because they have no group label.
-    sources : tuple of Source
-        Countings in these counts, sorted.
-    is_complete : bool
-        Whether the sources cover all rows. If not, saving adds a source.
-    orders : tuple of tuples
-        Ordered categories of each group column, in which tables list the groups; () for columns in
-        alphabetical order. Files do not hold the orders.
-    n_jobs : int or None
-        Number of threads that compute sums; files and pickles do not hold it.
-    """
-
     content: Cells | Summary
-    labels: NDArray[Any] | None = None
-    ranges: Ranges | None = None
+    labels: NDArray[Any] | None = None  # sorted; None for rows without groups
+    ranges: Ranges | None = None  # of cells; None for exact counts and summaries
     disclosure: Disclosure = Disclosure()
-    group_names: tuple[str, ...] = ()
+    group_names: tuple[str, ...] = ()  # of columns; empty if unknown or not those of all parts
     classes: _input.Classes = _input.Classes()
-    n_missing: int = 0
+    n_missing: int = 0  # rows left out because they have no group label
     sources: tuple[Source, ...] = ()
-    is_complete: bool = False
+    is_complete: bool = False  # whether the sources cover all rows; if not, saving adds one
+    # Ordered categories of each group column, in which tables list the groups; () for columns in
+    # alphabetical order. Files do not hold them.
     orders: tuple[tuple[Any, ...], ...] = ()
-    n_jobs: int | None = None
+    n_jobs: int | None = None  # threads that compute sums; files and pickles do not hold it
 
 
 class State(_Facts):
@@ -312,22 +286,26 @@ class State(_Facts):
 
     @property
     def extremes(self) -> tuple[State, State]:
-        """Exact counts with the lowest and with the highest AUCs that the ranges permit.
-
-        The AUC of any positives over any negatives lies between its values in the two.
-        """
+        """Exact counts with the lowest and the highest AUCs, of any rows, that ranges permit."""
         content = self.content
         if isinstance(content, Summary):
             lowest, highest = content.extremes
             return self._replace(content=lowest), self._replace(content=highest)
         if self.ranges is None:
             return self, self
-        low, high = self.ranges
+        # Rows of both classes have separate scores.
+        apart, cell = by_class(content)
         exact = self._replace(ranges=None).with_disclosure(level="exact", bins=None)
-        return (
-            exact._replace(content=_split(content, high, low)),
-            exact._replace(content=_split(content, low, high)),
-        )
+
+        def with_ends(
+            of_positives: NDArray[np.float64], of_negatives: NDArray[np.float64]
+        ) -> State:
+            scores = np.where(apart.positives > 0, of_positives[cell], of_negatives[cell])
+            cells = apart._replace(scores=scores)
+            return exact._replace(content=add_cells(cells, content.groups[cell], self.n_groups))
+
+        low, high = self.ranges
+        return with_ends(low, high), with_ends(high, low)
 
     def digest(self) -> bytes:
         """Return a digest of the counts and labels, to compare counts that are at hand.
@@ -394,9 +372,9 @@ def hull(
 
 
 def by_class(cells: Cells) -> tuple[Cells, NDArray[np.intp]]:
-    """Return cells of the negatives, then cells of the positives, and the cell that each is from.
+    """Return cells of the negatives, then of the positives, and the number of each among `cells`.
 
-    The `starts` are those of the cells before.
+    The `starts` are still those of `cells`.
     """
     of_negatives, of_positives = map(np.flatnonzero, (cells.negatives, cells.positives))
     cell = np.concatenate([of_negatives, of_positives])
@@ -406,15 +384,6 @@ def by_class(cells: Cells) -> tuple[Cells, NDArray[np.intp]]:
         weights = cells.weights[:, cell] * [~is_positive, is_positive, ~is_positive, is_positive]
     negatives, positives = cells.negatives[cell] * ~is_positive, cells.positives[cell] * is_positive
     return Cells(cells.starts, cells.scores[cell], negatives, positives, weights), cell
-
-
-def _split(
-    cells: Cells, of_negatives: NDArray[np.float64], of_positives: NDArray[np.float64]
-) -> Cells:
-    """Return cells with separate scores for the negatives and the positives."""
-    apart, cell = by_class(cells)
-    scores = np.where(apart.positives > 0, of_positives[cell], of_negatives[cell])
-    return add_cells(apart._replace(scores=scores), cells.groups[cell], cells.starts.size - 1)
 
 
 def changed(state: State, cells: Cells, codes: NDArray[np.intp] | None, **changes: Any) -> State:
@@ -571,16 +540,15 @@ def _wrong_facts(state: State) -> str | None:
 
 
 def _wrong_withheld(withheld: Withheld) -> str | None:
-    wrong = "what it says of withheld groups is impossible"
     n_groups, negatives, positives, labels, is_low, *most = withheld
     known = [n_groups, *(n for n in (negatives, positives, *most) if n is not None)]
-    if not all(type(n) is int and 0 <= n <= MOST_ROWS for n in known) or type(is_low) is not bool:
-        return wrong
-    for number, limit in zip((negatives, positives), most, strict=True):
-        if number is not None and limit != number:
-            return wrong
-    if sum(MOST_ROWS if limit is None else limit for limit in most) < n_groups:
-        return wrong
-    if not n_groups and withheld.n_rows != 0:
-        return wrong
-    return wrong if labels is not None and len(labels) > n_groups else None
+    is_possible = (
+        all(type(n) is int and 0 <= n <= MOST_ROWS for n in known)
+        and type(is_low) is bool
+        and negatives in (None, most[0])
+        and positives in (None, most[1])
+        and sum(MOST_ROWS if limit is None else limit for limit in most) >= n_groups
+        and (n_groups > 0 or withheld.n_rows == 0)
+        and len(labels or ()) <= n_groups
+    )
+    return None if is_possible else "what it says of withheld groups is impossible"

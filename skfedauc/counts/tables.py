@@ -29,7 +29,7 @@ from skfedauc.counts.files import (
     COUNT_COLUMNS,
     RANGE_COLUMNS,
     WEIGHT_COLUMNS,
-    names_of_columns,
+    named_columns,
     stacked,
     values_of,
 )
@@ -119,18 +119,10 @@ def table_of(state: State) -> pd.DataFrame:
     """Return the table of counts that `state_of_table` reads."""
     import pandas as pd
 
-    _, counts = values_of(state)
-    group_columns: dict[str, NDArray[Any]] = {}
-    if state.labels is not None:
-        columns = _input.columns_of_labels(state.labels)
-        # `state_of_table` reads columns with these names as ranges and weights.
-        taken = [*counts, *_OPTIONAL]
-        names = names_of_columns(state.group_names, len(columns), state.labels.size, taken)
-        if not state.labels.size:
-            columns = [state.labels] * len(names)
-        of_cell = state.cells.groups
-        group_columns = {name: of[of_cell] for name, of in zip(names, columns, strict=True)}
-    return pd.DataFrame({**group_columns, **counts})
+    (_, counts), of_cell = values_of(state), state.cells.groups
+    # `state_of_table` reads columns with these names as ranges and weights.
+    columns = named_columns(state, [*counts, *_OPTIONAL])
+    return pd.DataFrame({**{name: of[of_cell] for name, of in columns.items()}, **counts})
 
 
 def _encode_group_columns(
@@ -193,23 +185,17 @@ def naming_columns(columns: Columns) -> Iterator[None]:
     try:
         yield
     except (TypeError, ValueError) as error:
-        told = _with_names(str(error), columns)
-        if type(error) not in (TypeError, ValueError) or told == str(error):
-            raise
-        raise type(error)(told) from error
-
-
-def _with_names(message: str, columns: Columns) -> str:
-    for argument, name in _ARGUMENTS.items():
-        named = columns.by_argument.get(name, [])
-        if named:
-            found = f"column{'s' * (len(named) > 1)} {_words.listed(named)}"
+        message = str(error)
+        for argument, name in _ARGUMENTS.items():
+            named = columns.by_argument.get(name, [])
             # "groups" is also a word within messages. Labels have quotes.
-            pattern = (
-                "^groups\\b" if argument == "groups" else rf"(?<!['\"])\b{argument}\b(?!['\"])"
-            )
-            message = re.sub(pattern, found.replace("\\", "\\\\"), message)
-    return message
+            place = "^groups\\b" if name == "group" else rf"(?<!['\"])\b{argument}\b(?!['\"])"
+            if named:
+                found = f"column{'s' * (len(named) > 1)} {_words.listed(named)}"
+                message = re.sub(place, found.replace("\\", "\\\\"), message)
+        if type(error) not in (TypeError, ValueError) or message == str(error):
+            raise
+        raise type(error)(message) from error
 
 
 def arguments_of(table: Any, columns: Columns, name: str = "the batch") -> dict[str, Any]:

@@ -23,7 +23,7 @@ from skfedauc._words import counted, listed
 from skfedauc.counts import Bins, ScoreCounts, parquet
 from skfedauc.counts.files import entry_of, label_of
 from skfedauc.counts.merging import Agreement
-from skfedauc.counts.score_counts import identified_sources, view_of
+from skfedauc.counts.score_counts import identified, view_of
 from skfedauc.counts.state import MOST_ROWS, Source, in_order, wrong_sources
 from skfedauc.counts.vectors import check_for_bins, counts_by_bin
 from skfedauc.privacy.laplace import MOST_SCALE, variance_of
@@ -150,7 +150,7 @@ def exact_state(counts: ScoreCounts, bins: Bins, name: str) -> State:
         _input.warn(f"{name} has {groups} withheld, whose rows the sum lacks.", UserWarning)
     names, label = found.group_names, found.classes.pos_label
     # Unsaved counts get a source, so that `merge` can refuse the same counts in another part.
-    sources = identified_sources(counts)
+    sources = identified(counts).sources
     return State(
         negatives, positives, found.labels, bins, (), names, label, sources, counts.groups or ()
     )
