@@ -168,7 +168,7 @@ class Sample:
         sums = np.asarray(numerator.weight, np.float64), np.asarray(rows.weight, np.float64)
         squares = np.asarray(rows.squares, np.float64)
         numbers = units.n_groups, units.n_clusters
-        return ClusterSums(units.group_of, units.cluster_of, *sums, squares, *numbers)
+        return ClusterSums(units.group_of, units.cluster_of, *numbers, *sums, squares)
 
 
 def samples_of(

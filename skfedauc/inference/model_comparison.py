@@ -31,9 +31,9 @@ from skfedauc.inference.quantiles import (
 )
 from skfedauc.inference.row_effects import (
     ROUNDING,
+    ClassUnits,
     Rows,
     Sizes,
-    Units,
     cluster_effects,
     placements,
     satterthwaite,
@@ -96,7 +96,7 @@ class Joint(NamedTuple):
     variance: Floats
     freedom: Floats
     effects: Floats | None = None
-    units: Units | None = None
+    units: ClassUnits | None = None
 
 
 def _joint(auc: Floats, of_pairs: Iterable[tuple[Floats, Floats]]) -> Joint:
@@ -207,7 +207,7 @@ def _of_clusters(rows: Rows, of: RowValues) -> Joint:
     effects, units = cluster_effects(rows, of.values, among_all=True)
     number = np.arange(units.n_clusters)
     weights = np.array([units.by_cluster(of_class) for of_class in units.weights])
-    freedom = Units(np.zeros_like(number), number, weights, 1, number.size).freedom()
+    freedom = ClassUnits(np.zeros_like(number), number, 1, number.size, weights).freedom()
     has_two = units.n_clusters > 1
     found = (
         (np.array([(units.by_cluster(apart) ** 2).sum() if has_two else np.nan]), freedom)

@@ -35,8 +35,8 @@ from skfedauc.counts.moments import (
 from skfedauc.counts.score_counts import view_of, with_weights_over
 from skfedauc.inference.row_effects import (
     LEAST_EFFECTIVE,
+    ClassUnits,
     Numbers,
-    Units,
     cluster_corrections,
     satterthwaite,
 )
@@ -50,7 +50,7 @@ class Clusters(NamedTuple):
     deviations for the group's AUC. `n_shared` clusters have rows in several groups.
     """
 
-    units: Units
+    units: ClassUnits
     effects: Floats
     scaled: Floats
     n_shared: int
@@ -59,9 +59,9 @@ class Clusters(NamedTuple):
         """Correlations between the AUCs in group pairs; None if groups share no clusters."""
         if not self.units.shares_clusters:
             return None
-        matrix = self._matrix()
+        table = self.units.table(self.scaled)
         products = [
-            matrix[first[i : i + 128]].multiply(matrix[second[i : i + 128]]).sum(axis=1)
+            table[first[i : i + 128]].multiply(table[second[i : i + 128]]).sum(axis=1)
             for i in range(0, first.size, 128)
         ]
         found: Floats = np.concatenate([np.zeros(0), *map(np.ravel, products)])
@@ -71,15 +71,7 @@ class Clusters(NamedTuple):
         """Correlations between all AUCs in use; None if groups share no clusters."""
         if not self.units.shares_clusters:
             return None
-        matrix = self._matrix()[np.flatnonzero(used)]
-        found: Floats = np.clip((matrix @ matrix.T).toarray(), -1.0, 1.0)
-        return found
-
-    def _matrix(self) -> Any:
-        from scipy.sparse import csr_array
-
-        shape = self.units.n_groups, self.units.n_clusters
-        return csr_array((self.scaled, (self.units.group, self.units.cluster)), shape=shape)
+        return self.units.correlations_of(self.scaled, np.flatnonzero(used))
 
 
 class PairMoments(NamedTuple):
