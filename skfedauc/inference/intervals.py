@@ -16,7 +16,7 @@ from skfedauc.inference.quantiles import (
     t_quantile,
     variance_over_groups,
 )
-from skfedauc.inference.variances import Extremes, Pooled, Variances, examples_of
+from skfedauc.inference.variances import Extremes, Folds, Pooled, Variances, examples_of
 
 NO_VARIATION = "no variation seen: variance bounded"
 Method = Literal["logit", "delong", "exact"]
@@ -410,40 +410,25 @@ def _over_folds(folds: Sequence[FoldAverage]) -> tuple[AUCSpread, Floats]:
 
     Newcombe's variance of such a mean assumes the same true AUC in all folds.
     """
-    numbers: dict[Any, int] = {}
-    group = np.array(
-        [numbers.setdefault(label, len(numbers)) for fold in folds for label in fold.groups]
-    )
-    share = np.concatenate([fold.share for fold in folds]) / len(folds)
-    total = np.bincount(group, share).astype(np.float64)
-    part = ratio(share, total[group], 0.0)
-    used = part > 0
-    columns = zip(*(AUCSpread.of(fold.variances)[:5] for fold in folds), strict=True)
-    auc, variance, pairs, once, often = map(np.concatenate, columns)
-    varies = used & (variance > 0)
-
-    def added(values: Floats, counted: NDArray[np.bool_]) -> Floats:
-        found = np.bincount(group[counted], values[counted], total.size)
-        return found.astype(np.float64)
-
-    mean = added(part * auc, used)
+    labels = [label for fold in folds for label in fold.groups]
+    numbers = {label: number for number, label in enumerate(dict.fromkeys(labels))}
+    group = np.array([numbers[label] for label in labels])
+    weight = np.concatenate([fold.share for fold in folds]) / len(folds)
+    found = Folds.of([fold.variances for fold in folds], group, weight, len(numbers))
+    auc, used = found.column("auc"), found.share > 0
+    varies = used & (found.column("bounded") > 0)
     # The probability of perfect separation in all folds is at most the product of A_k**n_k, and
-    # thus at most the mean AUC to the power of the smallest n_k / part_k.
-    n_pairs, least = np.full((2, total.size), np.inf)
-    np.minimum.at(n_pairs, group[varies], pairs[varies] / part[varies])
+    # thus at most the mean AUC to the power of the smallest n_k / share_k.
+    n_pairs, least = np.full((2, len(numbers)), np.inf)
+    np.minimum.at(n_pairs, group[varies], found.column("n_pairs")[varies] / found.share[varies])
     np.minimum.at(least, group[used], auc[used])
+    mean = found.sums(auc, 1)
     mean[least == 1.0] = 1.0  # without rounding error
-    squares = part**2
-    spread = AUCSpread(
-        mean,
-        added(squares * variance, varies),
-        n_pairs,
-        added(squares * once, varies),
-        added(squares * often, varies),
-        # Clustered rows have one fold.
-        np.full(total.size, min(fold.variances.average_freedom(fold.share) for fold in folds)),
-    )
-    return spread, total
+    # Clustered rows have one fold.
+    freedom = min(fold.variances.average_freedom(fold.share) for fold in folds)
+    variance, once, often = map(found.sums, ("bounded", "once", "often"))
+    spread = AUCSpread(mean, variance, n_pairs, once, often, np.full(mean.size, freedom))
+    return spread, found.total
 
 
 def average_interval(

@@ -524,7 +524,7 @@ def pooled_folds(pairs: GroupPairs) -> Pooled:
     exponent = view_of(pairs.counts).weight_exponent
     folds = [pooled_of(part, variances_of(part, exponent), exponent) for part in pairs.parts]
     rows = [fold.rows for fold in folds]
-    n_pairs = np.array([_pairs(fold)[0] for fold in rows])
+    n_pairs = np.concatenate([*map(_pairs, rows)])
     used = n_pairs > 0  # folds with both classes
     of_folds = np.array([fold.fixed for fold in folds])[used]
     fixed = float((n_pairs[used] / n_pairs.sum()) ** 2 @ of_folds)
@@ -533,57 +533,70 @@ def pooled_folds(pairs: GroupPairs) -> Pooled:
     return Pooled(together, fixed, nan, nan, pairs.n_groups, "not known within folds")
 
 
+class Folds(NamedTuple):
+    """The groups of several folds, one after the other, for means over folds.
+
+    Rows in different folds are independent. `group` and `share` have each one's group number and
+    its share in the group's mean, and `total` the groups' summed weights.
+    """
+
+    folds: Sequence[Variances]
+    group: Numbers
+    share: Floats
+    total: Floats
+
+    @classmethod
+    def of(cls, folds: Sequence[Variances], group: Numbers, weight: Floats, n_groups: int) -> Folds:
+        """Return the groups with these weights."""
+        total = np.bincount(group, weight, n_groups).astype(np.float64)
+        return cls(folds, group, ratio(weight, total[group], 0.0), total)
+
+    def column(self, name: str) -> NDArray[Any]:
+        """Return an attribute of the variances, for the groups of all folds."""
+        return np.concatenate([getattr(fold, name) for fold in self.folds])
+
+    def sums(self, values: NDArray[Any] | str, power: int = 2) -> Floats:
+        """Sum values over folds times a power of the shares; without a share they do not count."""
+        column = self.column(values) if isinstance(values, str) else values
+        amounts = np.where(self.share > 0, column, 0.0) * self.share**power
+        return np.bincount(self.group, amounts, self.total.size).astype(np.float64)
+
+
 def _pairs(fold: Variances) -> Floats:
     return fold.negatives.weight * fold.positives.weight
 
 
-def combined(
-    folds: Sequence[Variances], positions: Sequence[NDArray[np.intp]], n_groups: int
-) -> Variances:
+def combined(folds: Sequence[Variances], positions: Sequence[Numbers], n_groups: int) -> Variances:
     """Return the variances for averages over folds; a fold's groups have `positions` among all."""
+    group, n_pairs = np.concatenate(positions), np.concatenate([*map(_pairs, folds)])
+    found = Folds.of(folds, group, n_pairs, n_groups)
 
-    def added(of_folds: Sequence[NDArray[Any]]) -> NDArray[Any]:
-        total = np.zeros(n_groups, of_folds[0].dtype)
-        for place, values in zip(positions, of_folds, strict=True):
-            total[place] += values
-        return total
-
-    all_pairs = added([_pairs(fold) for fold in folds])
-    shares = [
-        ratio(_pairs(fold), all_pairs[place], 0.0)
-        for fold, place in zip(folds, positions, strict=True)
-    ]
-
-    def averaged(of_folds: Sequence[Floats], power: int = 2) -> Floats:
-        """Sum values over folds times a power of the group's pair share."""
-        used = zip(of_folds, shares, strict=True)
-        return added([np.where(share > 0, values, 0.0) * share**power for values, share in used])
+    def added(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
+        values = np.concatenate(parts)
+        return np.bincount(group, values, n_groups).astype(values.dtype)
 
     def rows_of(classes: Sequence[ClassRows]) -> ClassRows:
-        return ClassRows(*(added(values) for values in zip(*classes, strict=True)))
+        return ClassRows(*map(added, zip(*classes, strict=True)))
 
-    defined = all_pairs > 0
-    lacking = [
-        ((share > 0) & ~fold.estimable).astype(np.int64)
-        for fold, share in zip(folds, shares, strict=True)
-    ]
-    estimable = defined & (added(lacking) == 0)
-    bounded = averaged([fold.bounded for fold in folds])
-    imprecision = averaged([fold.bounded**2 / fold.degrees_of_freedom for fold in folds], 4)
+    defined = found.total > 0
+    estimable = defined & (found.sums(~found.column("estimable"), 0) == 0)
+    own, shared = found.column("bounded"), found.column("shared")
+    bounded = found.sums(own)
+    imprecision = found.sums(own**2 / found.column("degrees_of_freedom"), 4)
     nan = float("nan")
     return Variances(
-        auc=np.where(defined, averaged([fold.auc for fold in folds], 1), np.nan),
+        auc=np.where(defined, found.sums("auc", 1), np.nan),
         defined=defined,
         estimable=estimable,
-        delong=np.where(estimable, averaged([fold.delong for fold in folds]), np.nan),
-        unbiased=np.where(estimable, averaged([fold.unbiased for fold in folds]), np.nan),
+        delong=np.where(estimable, found.sums("delong"), np.nan),
+        unbiased=np.where(estimable, found.sums("unbiased"), np.nan),
         bounded=bounded,
         # Folds without an estimable group have the groups' own variances.
-        shared=averaged([np.where(np.isnan(f.shared), f.bounded, f.shared) for f in folds]),
+        shared=found.sums(np.where(np.isnan(shared), own, shared)),
         degrees_of_freedom=np.maximum(ratio(bounded**2, imprecision, 1.0), 1.0),
         n_pairs=added([fold.n_pairs for fold in folds]),
-        once=averaged([fold.once for fold in folds]),
-        often=averaged([fold.often for fold in folds]),
+        once=found.sums("once"),
+        often=found.sums("often"),
         negatives=rows_of([fold.negatives for fold in folds]),
         positives=rows_of([fold.positives for fold in folds]),
         weighted=any(fold.weighted for fold in folds),
