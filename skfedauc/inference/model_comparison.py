@@ -110,19 +110,24 @@ def _joint(auc: Floats, of_pairs: Iterable[tuple[Floats, Floats]]) -> Joint:
     return Joint(auc, variance, freedom)
 
 
+def _of_classes(auc: Floats, parts: Iterable[Floats], freedom: Floats) -> Joint:
+    """Return the sums of the variances of both classes, which have these degrees of freedom."""
+    return _joint(auc, ((part.sum(axis=0), satterthwaite(part, freedom)) for part in parts))
+
+
 def joint_within(rows: Rows, of: RowValues) -> Joint:
     """Return the AUCs within groups, from values within groups."""
     sizes = rows.sizes
     if rows.clusters is None:
-        scale, freedom = ratio(sizes.corrections, sizes.weight**2, 0.0), _freedom(sizes, of.rates)
-        parts = (scale * squared for *_, squared in deviations_of_pairs(rows, of))
-        joint = _joint(of.auc, ((p.sum(axis=0), satterthwaite(p, freedom)) for p in parts))
+        scale = ratio(sizes.corrections, sizes.weight**2, 0.0)
+        parts = (scale * rows.by_class(apart**2) for apart in _apart(_deviations(rows, of)))
+        joint = _of_classes(of.auc, parts, _freedom(sizes, of.rates))
     else:
         effects, units = cluster_effects(rows, of.values)
         has_two, of_units = units.has_two, units.freedom()
         found = (
-            (np.where(has_two, units.by_group(apart**2), np.nan), of_units)
-            for apart in _effects_of_pairs(effects)
+            (np.where(has_two, units.by_group(apart.sum(axis=0) ** 2), np.nan), of_units)
+            for apart in _apart(effects)
         )
         joint = _joint(of.auc, found)._replace(effects=effects, units=units)
     joint.variance[..., sizes.few | of.few] = np.nan
@@ -135,71 +140,49 @@ def joint_pooled(rows: Rows, of: RowValues) -> list[Joint]:
     With fixed class counts in each group, deviations are from the mean of the group. With random
     ones, as in a random sample, they are from the overall mean.
     """
-    designs = [True, False][: rows.n_groups]
+    all_rows = rows.sizes.of_all()
     if rows.clusters is not None:
-        return [_of_clusters(rows if is_fixed else rows.pooled(), of) for is_fixed in designs]
-    pairs = list(deviations_of_pairs(rows, of))
-    return [_among_all(rows, of, pairs, is_fixed=is_fixed) for is_fixed in designs]
+        joints = [_of_clusters(design, of) for design in (rows, rows.pooled())[: rows.n_groups]]
+    else:
+        joints = []
+        designs = zip(*_pooled_parts(rows, of, all_rows), strict=True)
+        for parts, strata in zip(designs, (rows.sizes, all_rows)[: rows.n_groups], strict=False):
+            of_strata = np.where(strata.n > 1, strata.n - 1, strata.n).sum(axis=1, keepdims=True)
+            freedom = np.minimum(_freedom(all_rows, of.rates), of_strata)
+            joints.append(_of_classes(of.auc, parts, freedom))
+    for joint in joints:
+        joint.variance[..., all_rows.few | of.few] = np.nan
+    return joints
 
 
-class Deviations(NamedTuple):
-    """Two models' differences, first minus second, by class and group: (2, n_groups).
-
-    `once` sums the deviations from the mean difference, and `squared` their squares, with squared
-    weights.
-    """
-
-    mean: Floats
-    once: Floats
-    squared: Floats
-
-
-def deviations_of_pairs(rows: Rows, of: RowValues) -> Iterator[Deviations]:
-    """Yield the deviations for all model pairs; 0 in groups that lack a class."""
-    means = np.nan_to_num(of.means)
-    # Subtract the means of each model first: the differences of equal models are then exactly 0.
-    apart = np.empty(of.values.shape)
-    for of_model, values, mean in zip(apart, of.values, means, strict=True):
-        np.subtract(
-            values, np.take(mean.ravel(), rows.key, out=of_model, mode="clip"), out=of_model
+def _pooled_parts(rows: Rows, of: RowValues, all_rows: Sizes) -> Iterator[tuple[Floats, Floats]]:
+    """Yield the variances of both classes for all model pairs: with fixed and random numbers."""
+    sizes, means = rows.sizes, np.nan_to_num(of.means)
+    pairs = itertools.combinations(means, 2)
+    for (one, other), apart in zip(pairs, _apart(_deviations(rows, of)), strict=True):
+        overall = (sizes.weight * (one - other)).sum(axis=1, keepdims=True) / all_rows.weight
+        shift = one - other - overall
+        once = rows.by_class(rows.weights * apart) if rows.is_weighted else 0.0
+        squared = rows.by_class(apart**2)
+        # A single row deviates from the overall mean instead of the mean of its group.
+        fixed = squared + np.where(sizes.n > 1, 0.0, shift) ** 2 * sizes.squares
+        random = squared + 2.0 * shift * once + shift**2 * sizes.squares
+        of_designs = sizes.corrections * fixed, all_rows.corrections * random
+        first, second = (
+            parts.sum(axis=1, keepdims=True) / all_rows.weight**2 for parts in of_designs
         )
-    of_pair = np.empty(rows.key.size)
-    weights = rows.weights if rows.is_weighted else None
-    scale = 1.0 if rows.is_weighted else rows.weights[:1].sum() ** 2
-    for i, j in itertools.combinations(range(len(apart)), 2):
-        np.subtract(apart[i], apart[j], out=of_pair)
-        once = np.zeros_like(means[0])
-        if weights is not None:
-            of_pair *= weights
-            once = rows.by_class(weights * of_pair)
-        of_pair *= of_pair
-        squared = scale * rows.by_class(of_pair)
-        yield Deviations(means[i] - means[j], np.nan_to_num(once), np.nan_to_num(squared))
+        yield first, second
 
 
-def _among_all(rows: Rows, of: RowValues, pairs: Iterable[Deviations], *, is_fixed: bool) -> Joint:
-    """Return AUCs over the rows in all groups, as AUCs of one group; the groups may be strata."""
-    sizes = rows.sizes
-    all_rows = sizes.of_all()
-    strata = sizes if is_fixed else all_rows
-    whole = all_rows.weight
-    # A single row deviates from the overall mean instead of the mean of its group.
-    of_strata = np.where(strata.n > 1, strata.n - 1, strata.n).sum(axis=1, keepdims=True)
-    freedom = np.minimum(_freedom(all_rows, of.rates), of_strata)
-    centred = sizes.n > 1 if is_fixed else np.zeros_like(sizes.n, np.bool_)
-
-    def of_pair(found: Deviations) -> tuple[Floats, Floats]:
-        overall = (sizes.weight * found.mean).sum(axis=1, keepdims=True) / whole
-        apart = np.where(centred, 0.0, found.mean - overall)
-        squared = found.squared + 2.0 * apart * found.once + apart**2 * sizes.squares
-        if not is_fixed:
-            squared = squared.sum(axis=1, keepdims=True)
-        parts = (strata.corrections * squared).sum(axis=1, keepdims=True) / whole**2
-        return parts.sum(axis=0), satterthwaite(parts, freedom)
-
-    joint = _joint(of.auc, map(of_pair, pairs))
-    joint.variance[..., all_rows.few | of.few] = np.nan
-    return joint
+def _deviations(rows: Rows, of: RowValues) -> Floats:
+    """Return the rows' deviations from the means by model, class and group, times the weights."""
+    found = np.empty(of.values.shape)
+    for of_model, values, mean in zip(found, of.values, np.nan_to_num(of.means), strict=True):
+        np.take(mean.ravel(), rows.key, out=of_model, mode="clip")
+        np.subtract(values, of_model, out=of_model)
+    if rows.is_weighted or (rows.weights[:1] != 1.0).any():
+        found *= rows.weights
+    return found
 
 
 def _of_clusters(rows: Rows, of: RowValues) -> Joint:
@@ -209,18 +192,14 @@ def _of_clusters(rows: Rows, of: RowValues) -> Joint:
     weights = np.array([units.by_cluster(of_class) for of_class in units.weights])
     freedom = ClassUnits(np.zeros_like(number), number, 1, number.size, weights).freedom()
     has_two = units.n_clusters > 1
-    found = (
-        (np.array([(units.by_cluster(apart) ** 2).sum() if has_two else np.nan]), freedom)
-        for apart in _effects_of_pairs(effects)
-    )
-    joint = _joint(of.auc, found)
-    joint.variance[..., rows.sizes.of_all().few | of.few] = np.nan
-    return joint
+    of_pairs = (units.by_cluster(apart.sum(axis=0)) for apart in _apart(effects))
+    squares = (np.array([(p**2).sum() if has_two else np.nan]) for p in of_pairs)
+    return _joint(of.auc, ((variance, freedom) for variance in squares))
 
 
-def _effects_of_pairs(effects: Floats) -> Iterator[Floats]:
-    """Yield the effect differences for all model pairs, with both classes together."""
-    return ((one - other).sum(axis=0) for one, other in itertools.combinations(effects, 2))
+def _apart(effects: Floats) -> Iterator[Floats]:
+    """Yield the differences for all model pairs, which are exactly 0 for equal models."""
+    return (one - other for one, other in itertools.combinations(effects, 2))
 
 
 def joint_disparities(rows: Rows) -> Joint:
@@ -339,8 +318,8 @@ def compare_average(
         units = within.units
         known, of_units = units.has_two, units.freedom()
         every = itertools.combinations(range(len(auc)), 2)
-        for (i, j), apart in zip(every, _effects_of_pairs(within.effects), strict=True):
-            of_pair = units.of_average(share, of_groups[i, j], known, apart)
+        for (i, j), apart in zip(every, _apart(within.effects), strict=True):
+            of_pair = units.of_average(share, of_groups[i, j], known, apart.sum(axis=0))
             variance[i, j] = variance[j, i] = of_pair
         freedom = np.array(
             [
