@@ -264,11 +264,31 @@ class Spreads(NamedTuple):
 # Limits of group AUCs ------------------------------------------------------------------------
 
 
-def limits_of_groups(variances: Variances, tail: float, method: Method) -> tuple[Floats, Floats]:
-    """Return the limits of each AUC, each with error probability `tail`; NaN if undefined."""
-    if method != "exact":
-        return AUCSpread.of(variances).limits(normal_quantile(tail), method)
-    low, high = np.full((2, variances.auc.size), np.nan)
+def group_limits(
+    variances: Variances, tail: float, method: Method
+) -> tuple[Floats, Floats, NDArray[np.str_]]:
+    """Return the limits of each group's AUC, each with error probability `tail`, and notes.
+
+    Limits of undefined AUCs are NaN.
+    """
+    auc, defined, is_exact = variances.auc, variances.defined, method == "exact"
+    bounded = defined & ~(variances.delong > 0) & (not is_exact)
+    note = notes_of(variances.negatives, variances.positives, bounded)
+    if is_exact:
+        return *_distribution_free(variances, tail), note
+    if variances.clusters is not None:
+        few = "fewer than two clusters of a class: variance bounded"
+        note[defined & ~variances.estimable] = few
+    known = not variances.weighted and variances.clusters is None
+    note[defined & ((auc == 0.0) | (auc == 1.0))] = (
+        f"perfect separation{': exact' if known else ''}"
+    )
+    return *AUCSpread.of(variances).limits(normal_quantile(tail), method), note
+
+
+def _distribution_free(variances: Variances, tail: float) -> Floats:
+    """Return limits by Hoeffding's inequalities, of shape (2, n_groups)."""
+    limits = np.full((2, variances.auc.size), np.nan)
     defined = variances.defined
     auc = variances.auc[defined]
     if variances.weighted:
@@ -277,29 +297,9 @@ def limits_of_groups(variances: Variances, tail: float, method: Method) -> tuple
         reach = np.sqrt(-np.log(tail) * squares / 2.0)
         found = np.clip([auc - reach, auc + reach], 0.0, 1.0)
     else:
-        n_pairs = np.maximum(variances.n_pairs[defined], 1.0)
-        found = np.array(exact_limits(auc, n_pairs, tail))
-    low[defined], high[defined] = np.where(variances.bounded[defined] == 0.0, auc, found)
-    return low, high
-
-
-def group_limits(
-    variances: Variances, tail: float, method: Method
-) -> tuple[Floats, Floats, NDArray[np.str_]]:
-    """Return the limits of each group's AUC, each with error probability `tail`, and notes."""
-    auc, defined = variances.auc, variances.defined
-    limits = limits_of_groups(variances, tail, method)
-    bounded = defined & ~(variances.delong > 0) & (method != "exact")
-    note = notes_of(variances.negatives, variances.positives, bounded)
-    if method == "exact":
-        return *limits, note
-    if variances.clusters is not None:
-        few = "fewer than two clusters of a class: variance bounded"
-        note[defined & ~variances.estimable] = few
-    is_exact = not variances.weighted and variances.clusters is None
-    exact = "perfect separation: exact" if is_exact else "perfect separation"
-    note[defined & ((auc == 0.0) | (auc == 1.0))] = exact
-    return *limits, note
+        found = np.array(exact_limits(auc, np.maximum(variances.n_pairs[defined], 1.0), tail))
+    limits[:, defined] = np.where(variances.bounded[defined] == 0.0, auc, found)
+    return limits
 
 
 def notes_of(

@@ -120,7 +120,7 @@ def joint_within(rows: Rows, of: RowValues) -> Joint:
     sizes = rows.sizes
     if rows.clusters is None:
         scale = ratio(sizes.corrections, sizes.weight**2, 0.0)
-        parts = (scale * rows.by_class(apart**2) for apart in _apart(_deviations(rows, of)))
+        parts = (scale * squared for _, squared in _squares(rows, of))
         joint = _of_classes(of.auc, parts, _freedom(sizes, of.rates))
     else:
         effects, units = cluster_effects(rows, of.values)
@@ -155,34 +155,37 @@ def joint_pooled(rows: Rows, of: RowValues) -> list[Joint]:
     return joints
 
 
-def _pooled_parts(rows: Rows, of: RowValues, all_rows: Sizes) -> Iterator[tuple[Floats, Floats]]:
+def _pooled_parts(rows: Rows, of: RowValues, all_rows: Sizes) -> Iterator[list[Floats]]:
     """Yield the variances of both classes for all model pairs: with fixed and random numbers."""
     sizes, means = rows.sizes, np.nan_to_num(of.means)
     pairs = itertools.combinations(means, 2)
-    for (one, other), apart in zip(pairs, _apart(_deviations(rows, of)), strict=True):
+    for (one, other), (apart, squared) in zip(pairs, _squares(rows, of), strict=True):
         overall = (sizes.weight * (one - other)).sum(axis=1, keepdims=True) / all_rows.weight
-        shift = one - other - overall
         once = rows.by_class(rows.weights * apart) if rows.is_weighted else 0.0
-        squared = rows.by_class(apart**2)
         # A single row deviates from the overall mean instead of the mean of its group.
-        fixed = squared + np.where(sizes.n > 1, 0.0, shift) ** 2 * sizes.squares
-        random = squared + 2.0 * shift * once + shift**2 * sizes.squares
-        of_designs = sizes.corrections * fixed, all_rows.corrections * random
-        first, second = (
-            parts.sum(axis=1, keepdims=True) / all_rows.weight**2 for parts in of_designs
-        )
-        yield first, second
+        shift = one - other - overall
+        shifts = np.where(sizes.n > 1, 0.0, shift), shift
+        fixed, random = (squared + 2.0 * by * once + by**2 * sizes.squares for by in shifts)
+        random = random.sum(axis=1, keepdims=True)
+        designs = sizes.corrections * fixed, all_rows.corrections * random
+        yield [parts.sum(axis=1, keepdims=True) / all_rows.weight**2 for parts in designs]
 
 
-def _deviations(rows: Rows, of: RowValues) -> Floats:
-    """Return the rows' deviations from the means by model, class and group, times the weights."""
-    found = np.empty(of.values.shape)
-    for of_model, values, mean in zip(found, of.values, np.nan_to_num(of.means), strict=True):
+def _squares(rows: Rows, of: RowValues) -> Iterator[tuple[Floats, Floats]]:
+    """Yield the weighted differences of deviations for all model pairs, and sums of squares.
+
+    The deviations are from the means of each model first: the differences of equal models are then
+    exactly 0.
+    """
+    deviations = np.empty(of.values.shape)
+    for of_model, values, mean in zip(deviations, of.values, np.nan_to_num(of.means), strict=True):
         np.take(mean.ravel(), rows.key, out=of_model, mode="clip")
         np.subtract(values, of_model, out=of_model)
-    if rows.is_weighted or (rows.weights[:1] != 1.0).any():
-        found *= rows.weights
-    return found
+    scale = 1.0 if rows.is_weighted else rows.weights[:1].sum() ** 2
+    for apart in _apart(deviations):
+        if rows.is_weighted:
+            apart *= rows.weights
+        yield apart, scale * rows.by_class(apart**2)
 
 
 def _of_clusters(rows: Rows, of: RowValues) -> Joint:
@@ -198,7 +201,7 @@ def _of_clusters(rows: Rows, of: RowValues) -> Joint:
 
 
 def _apart(effects: Floats) -> Iterator[Floats]:
-    """Yield the differences for all model pairs, which are exactly 0 for equal models."""
+    """Yield the differences for all model pairs."""
     return (one - other for one, other in itertools.combinations(effects, 2))
 
 
@@ -298,36 +301,30 @@ def compare_average(
     joint degrees of freedom use the mean shares over all pairs.
     """
     used = share > 0
-    first, second = pairs
     # The variance of a difference is at most twice the sum of both variances.
     bound = 2.0 * (of_models[:, None] + of_models)
     bound[np.diag_indices(len(bound))] = 0.0
     of_groups = np.where(np.isnan(within.variance), bound, within.variance)
-    auc = _average(within.auc, share)
     variance = (share[used] ** 2 * of_groups[..., used]).sum(axis=-1)
     tested = _is_tested(variance[pairs])
     relative = of_groups[pairs][tested] / variance[pairs][tested, None]
     mean = relative.mean(axis=0) if tested.any() else np.zeros(share.size)
-    if within.effects is None or within.units is None:
-        of_pairs = within.freedom[pairs][:, used].T
-        freedom = satterthwaite((share**2 * of_groups[pairs])[:, used].T, of_pairs, np.inf)
-        parts = np.broadcast_to((share**2 * mean)[used, None], of_pairs.shape)
-        joint = satterthwaite(parts, of_pairs, np.inf)
-        least = float(joint[tested].min(initial=np.inf))
-    else:
-        units = within.units
-        known, of_units = units.has_two, units.freedom()
-        every = itertools.combinations(range(len(auc)), 2)
+
+    def freedom_of(variances: Floats, freedom: Floats) -> float:
+        if within.units is not None:
+            return within.units.average_freedom(share, variances, freedom)
+        return float(satterthwaite(share[used] ** 2 * variances[used], freedom[used], np.inf))
+
+    of_pairs = within.freedom[pairs]
+    freedom = np.array([*map(freedom_of, of_groups[pairs], of_pairs)])
+    least = min((freedom_of(mean, of_pair) for of_pair in of_pairs[tested]), default=np.inf)
+    if within.effects is not None and within.units is not None:
+        known = within.units.has_two
+        every = itertools.combinations(range(len(variance)), 2)
         for (i, j), apart in zip(every, _apart(within.effects), strict=True):
-            of_pair = units.of_average(share, of_groups[i, j], known, apart.sum(axis=0))
-            variance[i, j] = variance[j, i] = of_pair
-        freedom = np.array(
-            [
-                units.average_freedom(share, of_groups[i, j], of_units)
-                for i, j in zip(first, second, strict=True)
-            ]
-        )
-        least = units.average_freedom(share, mean, of_units)
+            parts = share, of_groups[i, j], known, apart.sum(axis=0)
+            variance[i, j] = variance[j, i] = within.units.of_average(*parts)
+    auc = _average(within.auc, share)
     return _simultaneous(auc, variance, freedom, least, pairs, confidence_level)
 
 

@@ -34,7 +34,6 @@ from skfedauc.counts.moments import ratio as divided
 from skfedauc.inference.differences import (
     MOST_GROUPS,
     Estimates,
-    GapLimits,
     deviate_of_all_pairs,
     deviate_of_furthest_pair,
 )
@@ -153,7 +152,7 @@ def estimates_of_shares(shares: Floats, rows: Floats | Shares) -> Estimates:
 
 def limits_of_ratio(
     estimates: Estimates, n_groups: int, alpha: float, correlation: Floats | None = None
-) -> GapLimits:
+) -> tuple[float, float]:
     """Return limits for the smallest over the largest true value, see `limits_of_difference`.
 
     Here, the upper limit has the error probability `alpha`, and the lower one half of it.
@@ -163,7 +162,7 @@ def limits_of_ratio(
     lowest, highest = estimates(deviate_of_all_pairs(alpha, n_groups))
     _, largest = _extreme_ratios(lowest, highest, correlation)
     # The smallest upper limit of a ratio is the reciprocal of the largest lower limit.
-    return GapLimits(least, min(1.0 / largest, 1.0) if largest > 0.0 else 1.0)
+    return least, min(1.0 / largest, 1.0) if largest > 0.0 else 1.0
 
 
 def _extreme_ratios(

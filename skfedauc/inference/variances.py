@@ -55,10 +55,8 @@ class Clusters(NamedTuple):
     scaled: Floats
     n_shared: int
 
-    def correlations(self, first: Numbers, second: Numbers) -> Floats | None:
-        """Correlations between the AUCs in group pairs; None if groups share no clusters."""
-        if not self.units.shares_clusters:
-            return None
+    def correlations(self, first: Numbers, second: Numbers) -> Floats:
+        """Correlations between the AUCs in group pairs."""
         table = self.units.table(self.scaled)
         products = [
             table[first[i : i + 128]].multiply(table[second[i : i + 128]]).sum(axis=1)
@@ -67,10 +65,8 @@ class Clusters(NamedTuple):
         found: Floats = np.concatenate([np.zeros(0), *map(np.ravel, products)])
         return np.clip(found, -1.0, 1.0)
 
-    def correlation_matrix(self, used: NDArray[np.bool_]) -> Floats | None:
-        """Correlations between all AUCs in use; None if groups share no clusters."""
-        if not self.units.shares_clusters:
-            return None
+    def correlation_matrix(self, used: NDArray[np.bool_]) -> Floats:
+        """Correlations between all AUCs in use."""
         return self.units.correlations_of(self.scaled, np.flatnonzero(used))
 
 
@@ -83,9 +79,9 @@ class PairMoments(NamedTuple):
     has the formula (Bamber 1975; Hanley and McNeil 1982).
     """
 
-    pair: float
-    same_negative: float
-    same_positive: float
+    pair: float = np.nan
+    same_negative: float = np.nan
+    same_positive: float = np.nan
 
     def variance(self, m: float, n: float) -> float:
         """Variance of the AUC with m positives and n negatives."""
@@ -357,9 +353,8 @@ def _shared(
     estimate is unbiased, except that 0 replaces negative estimates. `excess` is DeLong's variance
     minus the unbiased variance, times the pair count.
     """
-    nan = float("nan")
     if not kept.any():
-        return PairMoments(nan, nan, nan), np.full(m.shape, nan)
+        return PairMoments(), np.full(m.shape, np.nan)
     of_class = of_classes[:, kept] * [m[kept], n[kept]] - excess[kept] / [n[kept], m[kept]]
     of_positives = float(np.average(of_class[0], weights=m[kept] - 1.0))
     of_negatives = float(np.average(of_class[1], weights=n[kept] - 1.0))
@@ -382,10 +377,10 @@ class Pooled(NamedTuple):
     """
 
     rows: Variances
-    fixed: float
-    random: float
-    random_freedom: float
     n_groups: int
+    fixed: float = np.nan
+    random: float = np.nan
+    random_freedom: float = np.nan
     why_not_random: str = "needs two groups with rows of each class"
 
 
@@ -474,7 +469,7 @@ def pooled_of(counts: ScoreCounts, variances: Variances, exponent: int | None = 
     """Return the pooled AUC's variances for independent rows, with the groups' ones."""
     rows = all_rows(counts, exponent)
     if not rows.defined.any():
-        return Pooled(rows, float("nan"), float("nan"), float("nan"), variances.auc.size)
+        return Pooled(rows, variances.auc.size)
     strata = strata_of(counts, exponent)
     fixed = sum(
         float((of.rows.corrections * (of.within()[0] / of.rows.weight.sum() ** 2)).sum())
@@ -482,7 +477,7 @@ def pooled_of(counts: ScoreCounts, variances: Variances, exponent: int | None = 
     )
     influence, weights = zip(*((of.influence, of.rows.weight) for of in strata), strict=True)
     random = clustered_variance(influence[::-1], weights[::-1])
-    return Pooled(rows, max(fixed, 0.0), random, variances.cluster_freedom, variances.auc.size)
+    return Pooled(rows, variances.auc.size, max(fixed, 0.0), random, variances.cluster_freedom)
 
 
 def clustered_variance(residuals: Sequence[Floats], weights: Sequence[NDArray[Any]]) -> float:
@@ -528,9 +523,8 @@ def pooled_folds(pairs: GroupPairs) -> Pooled:
     used = n_pairs > 0  # folds with both classes
     of_folds = np.array([fold.fixed for fold in folds])[used]
     fixed = float((n_pairs[used] / n_pairs.sum()) ** 2 @ of_folds)
-    nan = float("nan")
     together = combined(rows, [np.zeros(1, np.intp)] * len(folds), 1)
-    return Pooled(together, fixed, nan, nan, pairs.n_groups, "not known within folds")
+    return Pooled(together, pairs.n_groups, fixed, why_not_random="not known within folds")
 
 
 class Folds(NamedTuple):
@@ -583,7 +577,6 @@ def combined(folds: Sequence[Variances], positions: Sequence[Numbers], n_groups:
     own, shared = found.column("bounded"), found.column("shared")
     bounded = found.sums(own)
     imprecision = found.sums(own**2 / found.column("degrees_of_freedom"), 4)
-    nan = float("nan")
     return Variances(
         auc=np.where(defined, found.sums("auc", 1), np.nan),
         defined=defined,
@@ -600,5 +593,5 @@ def combined(folds: Sequence[Variances], positions: Sequence[Numbers], n_groups:
         negatives=rows_of([fold.negatives for fold in folds]),
         positives=rows_of([fold.positives for fold in folds]),
         weighted=any(fold.weighted for fold in folds),
-        shared_moments=PairMoments(nan, nan, nan),
+        shared_moments=PairMoments(),
     )
