@@ -138,8 +138,9 @@ def test_variances_equal_sums_over_rows(seed, shared, weighted):
     share = np.random.default_rng(seed).dirichlet(np.ones(4))
     assert_allclose(found.of_average(share), share @ expected @ share, rtol=1e-10)
     matrix = found.clusters.correlation_matrix(np.ones(4, bool))
+    assert found.shares_clusters == bool(shared)
     if not shared:
-        assert matrix is None
+        assert_allclose(matrix, np.eye(4), rtol=1e-12)
         return
     deviations = np.sqrt(np.diag(expected))
     correlations = expected / np.outer(deviations, deviations)

@@ -33,9 +33,9 @@ def gap_intervals(n_runs: int, seed: int, rates: Any, n_rows: Any) -> list[str]:
         arguments = estimates_of_shares(shares, n_rows.astype(np.float64)), rates.size
         low, high = limits_of_difference(*arguments, 0.05)
         low_ratio, high_ratio = limits_of_ratio(*arguments, 0.05)
-        most, least = limits_of_difference(*arguments, 0.1).high, 0.0
+        most, least = limits_of_difference(*arguments, 0.1)[1], 0.0
         if shares.any():  # Otherwise, the ratio is undefined.
-            least = limits_of_ratio(*arguments, 0.1).low
+            least = limits_of_ratio(*arguments, 0.1)[0]
         found.append(
             [
                 low <= difference <= high,

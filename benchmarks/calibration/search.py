@@ -348,7 +348,7 @@ def draw_decisions(rng: np.random.Generator, k: int, n: int, rate: float, larger
     of_cluster = rng.binomial(5, rng.beta(4.0 * rate, 4.0 * (1.0 - rate), group.size))
     five = np.full(group.size, 5.0)
     cluster = np.arange(group.size)
-    sums = proportions.ClusterSums(group, cluster, of_cluster * 1.0, five, five, k, group.size)
+    sums = proportions.ClusterSums(group, cluster, k, group.size, of_cluster * 1.0, five, five)
     noise = rng.normal(size=(3, n))
     paired = np.sqrt(0.5) * (noise[:2] + noise[2]) < ndtri(rate)
     return Decisions(rate, n_rows.astype(float), events.astype(float), sums, paired)

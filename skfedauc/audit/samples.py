@@ -147,7 +147,7 @@ class Sample:
             np.asarray(part, np.float64) for part in (chosen.weight, rows.weight, rows.squares)
         )
         numbers = units.n_groups, units.n_clusters
-        return ClusterSums(units.group_of, units.cluster_of, happened, weight, squares, *numbers)
+        return ClusterSums(units.group_of, units.cluster_of, *numbers, happened, weight, squares)
 
 
 def samples_of(

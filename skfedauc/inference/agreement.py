@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc._kernel import Cells
+from skfedauc._kernel import Cells, ranks_in_groups
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.moments import Floats, OwnMoments, ratio
 from skfedauc.counts.score_counts import with_weights_over
@@ -42,11 +42,8 @@ def kolmogorov_distances(cells: Cells, ranks: Ranks, side: int) -> Floats:
     weight = np.add.reduceat(column.astype(np.float64), starts)
     # The group's distribution function is constant between its scores, so the largest distance is
     # at a score of the group, or just below one.
-    sums = np.cumsum(column, dtype=ranks.total.dtype)
-    # Integer sums are exact; with weights, the rounding error of a sum over all groups is harmless.
-    before = np.append(ranks.total.dtype.type(0), sums)[starts][group]
-    up_to = (sums - before).astype(np.float64)
-    scale = np.divide(1.0, weight, out=np.zeros_like(weight), where=weight > 0)[group]
+    up_to = (ranks_in_groups(cells.starts, column) + column) / 2.0
+    scale = ratio(1.0, weight, 0.0)[group]
     total = float(ranks.total[side])
     here = np.abs(up_to * scale - ranks.up_to[side].astype(np.float64) / total)
     own_before = (up_to - column) * scale
@@ -163,7 +160,7 @@ def null_distances(n_rows: Floats) -> Floats:
     """
     share = n_rows / n_rows.sum()
     scale = np.sqrt(np.pi / 2) * np.log(2.0)
-    distance = np.sqrt(np.divide(1.0 - share, n_rows, out=np.zeros_like(share), where=n_rows > 0))
+    distance = np.sqrt(ratio(1.0 - share, n_rows, 0.0))
     about: Floats = np.minimum(scale * distance, 1.0)
     return about
 

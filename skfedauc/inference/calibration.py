@@ -111,20 +111,29 @@ class ClusterCells:
     def sums(self, events: Floats, weight: Floats) -> ClusterSums:
         """Sum a numerator's and a denominator's parts by cell over each unit."""
         of = self.clusters
-        columns, numbers = (events, weight, self.amounts.squares), (of.n_groups, of.n_clusters)
-        return ClusterSums.of(self.cells.groups, columns, of.group_of, of.cluster_of, *numbers)
+        of_unit = of.group_of, of.cluster_of, of.n_groups
+        return self._sums(self.cells.groups, *of_unit, events, weight)
 
     def limits_of_bins(self, bins: Bins, tail: float) -> Limits:
         """Return the bins' shares of positives by group, with Wilson's limits."""
-        amounts, n_clusters = self.amounts, self.clusters.n_clusters
-        bin_ = np.cumsum(bins.is_first) - 1
+        n_clusters, bin_ = self.clusters.n_clusters, np.cumsum(bins.is_first) - 1
         keys = bin_[self.place].astype(np.int64) * n_clusters + self.cluster
         distinct, unit = np.unique(keys, return_inverse=True)
-        of_bin, of_cluster = np.divmod(distinct.astype(np.intp), n_clusters)
-        columns = (amounts.positives, amounts.rows, amounts.squares)
-        numbers = bins.share.size, n_clusters
-        sums = ClusterSums.of(unit, columns, of_bin, of_cluster, *numbers)
+        of_unit = *np.divmod(distinct.astype(np.intp), n_clusters), bins.share.size
+        sums = self._sums(unit, *of_unit, self.amounts.positives, self.amounts.rows)
         return wilson(bins.share, sums.shares, tail)
+
+    def _sums(
+        self,
+        unit: NDArray[np.intp],
+        group: NDArray[np.intp],
+        cluster: NDArray[np.intp],
+        n_groups: int,
+        *columns: Floats,
+    ) -> ClusterSums:
+        columns = *columns, self.amounts.squares
+        sums = (np.bincount(unit, of, group.size).astype(np.float64) for of in columns)
+        return ClusterSums(group, cluster, n_groups, self.clusters.n_clusters, *sums)
 
 
 # Mean score --------------------------------------------------------------------------------------
@@ -211,16 +220,12 @@ def _slope_sums(found: ClusterCells, mean: Floats) -> ClusterSums:
     """
     from scipy.special import logit
 
-    def by_group(values: Floats) -> Floats:
-        return np.bincount(found.group, values, found.clusters.n_groups).astype(np.float64)
-
     amounts = found.amounts
     information = amounts.rows * mean * (1.0 - mean)
     # Groups with scores of 0 or 1 have no slope.
     logits = np.nan_to_num(logit(found.cells.scores), posinf=0.0, neginf=0.0)
-    centered = (
-        logits - ratio(by_group(information * logits), by_group(information), 0.0)[found.group]
-    )
+    center = np.nan_to_num(found.sums(information * logits, information).value)
+    centered = logits - center[found.group]
     errors = amounts.positives - amounts.rows * mean
     return found.sums(errors * centered, information * centered**2)
 

@@ -15,7 +15,7 @@ from skfedauc.cluster_counts import ClusterCounts
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.moments import Floats, ratio
 from skfedauc.counts.score_counts import view_of, with_weights_over
-from skfedauc.inference.row_effects import Rows, Units, cluster_effects, placements
+from skfedauc.inference.row_effects import ClassUnits, Rows, cluster_effects, placements
 from skfedauc.inference.variances import (
     Clusters,
     Pooled,
@@ -85,7 +85,7 @@ def variances_of_clusters(counts: ScoreCounts, clusters: ClusterCounts) -> Varia
 
 def _shared_of_clusters(
     independent: Variances,
-    units: Units,
+    units: ClassUnits,
     of_classes: Floats,
     counts: ScoreCounts,
     kept: NDArray[np.bool_],

@@ -241,13 +241,11 @@ def _errors_of_clusters(own: ClusterCounts, others: ClusterCounts) -> tuple[Floa
         # Each cross AUC is that of one of two groups of rows.
         kept = (first.codes == g) == first.positive, (second.codes == g) != second.positive
         columns = (
-            (of.positive[rows], of.scores[0, rows], of.weights[rows], np.full(rows.sum(), i))
-            for i, (of, rows) in enumerate(zip((first, second), kept, strict=True))
+            (of.positive[rows], of.scores[0, rows], of.weights[rows], np.asarray(of.clusters)[rows])
+            for of, rows in zip((first, second), kept, strict=True)
         )
-        positive, scores, weights, codes = map(np.concatenate, zip(*columns, strict=True))
-        assert first.clusters is not None
-        assert second.clusters is not None
-        clusters = np.append(first.clusters[kept[0]], second.clusters[kept[1]])
+        positive, scores, weights, clusters = map(np.concatenate, zip(*columns, strict=True))
+        codes = np.repeat([0, 1], [rows.sum() for rows in kept])
         split = Rows(positive, scores[None], weights, codes, 2, clusters)
         (of_classes,), units = cluster_effects(split, placements(split)[0])
         if not units.has_two.all():

@@ -181,40 +181,35 @@ class LogitErrors(NamedTuple):
         return limits(summary, self.variance, t_quantile(tail, self.degrees_of_freedom), "logit")
 
 
-def logit_errors_of(curves: GroupCurves, influence: Influence) -> LogitErrors:
+def logit_errors_of(
+    curves: GroupCurves,
+    influence: Influence,
+    stretch: Floats | float = 1.0,
+    n_negatives: Floats | None = None,
+) -> LogitErrors:
     """Return a summary's variances: those of mean influence values, summed over classes.
 
-    NaN for groups with too few rows, and if all influence values are equal.
-    """
-    return errors_of_parts(curves, *parts_of(curves, influence))
-
-
-def parts_of(curves: GroupCurves, influence: Influence) -> tuple[Floats, Floats]:
-    """Return mean influence values' variances and degrees of freedom, shape (2, n_groups) each.
-
-    The positives come first. Weighted rows have squared weights, as in DeLong's variance.
+    NaN for groups with too few rows, and if all influence values are equal. Weighted rows have
+    squared weights, as in DeLong's variance. `stretch` multiplies the variance of the negatives,
+    which has the degrees of freedom of `n_negatives` rows, by default of all.
     """
     sides = (
         (influence.positives, curves.top - curves.bottom, curves.positive_squares),
         (influence.negatives, curves.right - curves.left, curves.negative_squares),
     )
-    parts = np.zeros((2, curves.starts.size - 1))
-    freedom = np.ones_like(parts)
+    parts, n = np.empty((2, 2, curves.starts.size - 1))
     for i, (values, shares, squares) in enumerate(sides):
         rows = curves.negatives if i else curves.positives
         deviations = values - curves.sums(shares * values)[curves.groups]
         # Smaller deviations are rounding errors.
         deviations[np.abs(deviations) < SAME_RATE] = 0.0
         parts[i] = ratio(curves.sums(squares * deviations**2), rows.pairs, 0.0)
-        freedom[i] = np.maximum(rows.effective - 1.0, 1.0)
-    return parts, freedom
-
-
-def errors_of_parts(curves: GroupCurves, parts: Floats, freedom: Floats) -> LogitErrors:
-    """Return both classes' summed variances, see `parts_of`."""
+        n[i] = rows.effective
+    parts[1] *= stretch
+    n[1] = n[1] if n_negatives is None else n_negatives
     variance = parts.sum(axis=0)
     variance = np.where(curves.estimable & (variance > 0), variance, np.nan)
-    return LogitErrors(variance, satterthwaite(parts, freedom))
+    return LogitErrors(variance, satterthwaite(parts, np.maximum(n - 1.0, 1.0)))
 
 
 # Corners of one curve, and the area between two ---------------------------------------------------

@@ -238,13 +238,13 @@ def _of_groups(
 
 
 def least_correlation(
-    extremes: Extremes, correlation: Callable[[Clusters], Floats | None]
+    extremes: Extremes, correlation: Callable[[Clusters], Floats]
 ) -> Floats | None:
-    """Return the smaller correlations at both extremes; None if the groups are independent."""
-    lowest, highest = (
-        None if end.clusters is None else correlation(end.clusters) for end in extremes[1:]
-    )
-    return None if lowest is None or highest is None else np.minimum(lowest, highest)
+    """Return the smaller correlations at both extremes; None if groups share no clusters."""
+    if not extremes.given.shares_clusters:
+        return None
+    found = [correlation(end.clusters) for end in extremes[1:] if end.clusters is not None]
+    return np.minimum(*found)
 
 
 def _compared(
@@ -439,13 +439,6 @@ def largest_difference(
     return largest, pair
 
 
-class GapLimits(NamedTuple):
-    """A gap's lower and upper limit."""
-
-    low: float
-    high: float
-
-
 # From a normal quantile to values with lower, and with upper limits, which differ if binned
 Estimates = Callable[[float], tuple[Limits, Limits]]
 
@@ -456,7 +449,7 @@ def limits_of_difference(
     alpha: float,
     correlation: Floats | None = None,
     most: float = 1.0,
-) -> GapLimits:
+) -> tuple[float, float]:
     """Return limits for the largest minus the smallest true group value, of at least two groups.
 
     The error probability of the lower limit is `alpha`, and that of the upper limit is half of it.
@@ -466,7 +459,7 @@ def limits_of_difference(
     least, _ = largest_difference(lowest, highest, -1.0, correlation)
     lowest, highest = estimates(deviate_of_furthest_pair(alpha / 2, n_groups))
     upper, _ = largest_difference(highest, lowest, 1.0, correlation)
-    return GapLimits(max(least, 0.0), min(upper, most))
+    return max(least, 0.0), min(upper, most)
 
 
 def difference_interval(extremes: Extremes, confidence_level: float, method: Method) -> Interval:

@@ -16,7 +16,7 @@ from skfedauc.inference.quantiles import (
     t_quantile,
     variance_over_groups,
 )
-from skfedauc.inference.variances import Extremes, Pooled, Variances, examples_of
+from skfedauc.inference.variances import Extremes, Folds, Pooled, Variances, examples_of
 
 NO_VARIATION = "no variation seen: variance bounded"
 Method = Literal["logit", "delong", "exact"]
@@ -264,11 +264,31 @@ class Spreads(NamedTuple):
 # Limits of group AUCs ------------------------------------------------------------------------
 
 
-def limits_of_groups(variances: Variances, tail: float, method: Method) -> tuple[Floats, Floats]:
-    """Return the limits of each AUC, each with error probability `tail`; NaN if undefined."""
-    if method != "exact":
-        return AUCSpread.of(variances).limits(normal_quantile(tail), method)
-    low, high = np.full((2, variances.auc.size), np.nan)
+def group_limits(
+    variances: Variances, tail: float, method: Method
+) -> tuple[Floats, Floats, NDArray[np.str_]]:
+    """Return the limits of each group's AUC, each with error probability `tail`, and notes.
+
+    Limits of undefined AUCs are NaN.
+    """
+    auc, defined, is_exact = variances.auc, variances.defined, method == "exact"
+    bounded = defined & ~(variances.delong > 0) & (not is_exact)
+    note = notes_of(variances.negatives, variances.positives, bounded)
+    if is_exact:
+        return *_distribution_free(variances, tail), note
+    if variances.clusters is not None:
+        few = "fewer than two clusters of a class: variance bounded"
+        note[defined & ~variances.estimable] = few
+    known = not variances.weighted and variances.clusters is None
+    note[defined & ((auc == 0.0) | (auc == 1.0))] = (
+        f"perfect separation{': exact' if known else ''}"
+    )
+    return *AUCSpread.of(variances).limits(normal_quantile(tail), method), note
+
+
+def _distribution_free(variances: Variances, tail: float) -> Floats:
+    """Return limits by Hoeffding's inequalities, of shape (2, n_groups)."""
+    limits = np.full((2, variances.auc.size), np.nan)
     defined = variances.defined
     auc = variances.auc[defined]
     if variances.weighted:
@@ -277,29 +297,9 @@ def limits_of_groups(variances: Variances, tail: float, method: Method) -> tuple
         reach = np.sqrt(-np.log(tail) * squares / 2.0)
         found = np.clip([auc - reach, auc + reach], 0.0, 1.0)
     else:
-        n_pairs = np.maximum(variances.n_pairs[defined], 1.0)
-        found = np.array(exact_limits(auc, n_pairs, tail))
-    low[defined], high[defined] = np.where(variances.bounded[defined] == 0.0, auc, found)
-    return low, high
-
-
-def group_limits(
-    variances: Variances, tail: float, method: Method
-) -> tuple[Floats, Floats, NDArray[np.str_]]:
-    """Return the limits of each group's AUC, each with error probability `tail`, and notes."""
-    auc, defined = variances.auc, variances.defined
-    limits = limits_of_groups(variances, tail, method)
-    bounded = defined & ~(variances.delong > 0) & (method != "exact")
-    note = notes_of(variances.negatives, variances.positives, bounded)
-    if method == "exact":
-        return *limits, note
-    if variances.clusters is not None:
-        few = "fewer than two clusters of a class: variance bounded"
-        note[defined & ~variances.estimable] = few
-    is_exact = not variances.weighted and variances.clusters is None
-    exact = "perfect separation: exact" if is_exact else "perfect separation"
-    note[defined & ((auc == 0.0) | (auc == 1.0))] = exact
-    return *limits, note
+        found = np.array(exact_limits(auc, np.maximum(variances.n_pairs[defined], 1.0), tail))
+    limits[:, defined] = np.where(variances.bounded[defined] == 0.0, auc, found)
+    return limits
 
 
 def notes_of(
@@ -410,40 +410,25 @@ def _over_folds(folds: Sequence[FoldAverage]) -> tuple[AUCSpread, Floats]:
 
     Newcombe's variance of such a mean assumes the same true AUC in all folds.
     """
-    numbers: dict[Any, int] = {}
-    group = np.array(
-        [numbers.setdefault(label, len(numbers)) for fold in folds for label in fold.groups]
-    )
-    share = np.concatenate([fold.share for fold in folds]) / len(folds)
-    total = np.bincount(group, share).astype(np.float64)
-    part = ratio(share, total[group], 0.0)
-    used = part > 0
-    columns = zip(*(AUCSpread.of(fold.variances)[:5] for fold in folds), strict=True)
-    auc, variance, pairs, once, often = map(np.concatenate, columns)
-    varies = used & (variance > 0)
-
-    def added(values: Floats, counted: NDArray[np.bool_]) -> Floats:
-        found = np.bincount(group[counted], values[counted], total.size)
-        return found.astype(np.float64)
-
-    mean = added(part * auc, used)
+    labels = [label for fold in folds for label in fold.groups]
+    numbers = {label: number for number, label in enumerate(dict.fromkeys(labels))}
+    group = np.array([numbers[label] for label in labels])
+    weight = np.concatenate([fold.share for fold in folds]) / len(folds)
+    found = Folds.of([fold.variances for fold in folds], group, weight, len(numbers))
+    auc, used = found.column("auc"), found.share > 0
+    varies = used & (found.column("bounded") > 0)
     # The probability of perfect separation in all folds is at most the product of A_k**n_k, and
-    # thus at most the mean AUC to the power of the smallest n_k / part_k.
-    n_pairs, least = np.full((2, total.size), np.inf)
-    np.minimum.at(n_pairs, group[varies], pairs[varies] / part[varies])
+    # thus at most the mean AUC to the power of the smallest n_k / share_k.
+    n_pairs, least = np.full((2, len(numbers)), np.inf)
+    np.minimum.at(n_pairs, group[varies], found.column("n_pairs")[varies] / found.share[varies])
     np.minimum.at(least, group[used], auc[used])
+    mean = found.sums(auc, 1)
     mean[least == 1.0] = 1.0  # without rounding error
-    squares = part**2
-    spread = AUCSpread(
-        mean,
-        added(squares * variance, varies),
-        n_pairs,
-        added(squares * once, varies),
-        added(squares * often, varies),
-        # Clustered rows have one fold.
-        np.full(total.size, min(fold.variances.average_freedom(fold.share) for fold in folds)),
-    )
-    return spread, total
+    # Clustered rows have one fold.
+    freedom = min(fold.variances.average_freedom(fold.share) for fold in folds)
+    variance, once, often = map(found.sums, ("bounded", "once", "often"))
+    spread = AUCSpread(mean, variance, n_pairs, once, often, np.full(mean.size, freedom))
+    return spread, found.total
 
 
 def average_interval(

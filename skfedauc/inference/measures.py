@@ -22,9 +22,7 @@ from skfedauc.inference.curves import (
     GroupCurves,
     Influence,
     LogitErrors,
-    errors_of_parts,
     logit_errors_of,
-    parts_of,
 )
 from skfedauc.inference.intervals import AUCSpread, notes_of
 from skfedauc.inference.model_comparison import RowValues, means_of
@@ -399,10 +397,9 @@ def partial_area_guard(curves: GroupCurves, max_fpr: float, area: Floats, tail: 
     found = partial_area_influence(curves, max_fpr)
     beyond = (true_positive_rate(curves, max_fpr) - area)[curves.groups] / max_fpr
     negatives = found.negatives + curves.share_within(max_fpr) * beyond
-    parts, freedom = parts_of(curves, Influence(found.positives, negatives))
-    parts[1] *= np.maximum(n * max_fpr / (fewest + 1.0), 1.0)
-    freedom[1] = np.maximum(n * max_fpr - 1.0, 1.0)
-    errors = errors_of_parts(curves, parts, freedom)
+    influence = Influence(found.positives, negatives)
+    stretch = np.maximum(n * max_fpr / (fewest + 1.0), 1.0)
+    errors = logit_errors_of(curves, influence, stretch, n * max_fpr)
     bound = greatest_area_variance(area, curves, max_fpr)
     variance = np.where(np.isnan(errors.variance), bound, errors.variance)
     given = errors._replace(variance=variance).limits(area, tail)[0]

@@ -31,9 +31,9 @@ from skfedauc.inference.quantiles import (
 )
 from skfedauc.inference.row_effects import (
     ROUNDING,
+    ClassUnits,
     Rows,
     Sizes,
-    Units,
     cluster_effects,
     placements,
     satterthwaite,
@@ -96,7 +96,7 @@ class Joint(NamedTuple):
     variance: Floats
     freedom: Floats
     effects: Floats | None = None
-    units: Units | None = None
+    units: ClassUnits | None = None
 
 
 def _joint(auc: Floats, of_pairs: Iterable[tuple[Floats, Floats]]) -> Joint:
@@ -110,19 +110,24 @@ def _joint(auc: Floats, of_pairs: Iterable[tuple[Floats, Floats]]) -> Joint:
     return Joint(auc, variance, freedom)
 
 
+def _of_classes(auc: Floats, parts: Iterable[Floats], freedom: Floats) -> Joint:
+    """Return the sums of the variances of both classes, which have these degrees of freedom."""
+    return _joint(auc, ((part.sum(axis=0), satterthwaite(part, freedom)) for part in parts))
+
+
 def joint_within(rows: Rows, of: RowValues) -> Joint:
     """Return the AUCs within groups, from values within groups."""
     sizes = rows.sizes
     if rows.clusters is None:
-        scale, freedom = ratio(sizes.corrections, sizes.weight**2, 0.0), _freedom(sizes, of.rates)
-        parts = (scale * squared for *_, squared in deviations_of_pairs(rows, of))
-        joint = _joint(of.auc, ((p.sum(axis=0), satterthwaite(p, freedom)) for p in parts))
+        scale = ratio(sizes.corrections, sizes.weight**2, 0.0)
+        parts = (scale * squared for _, squared in _squares(rows, of))
+        joint = _of_classes(of.auc, parts, _freedom(sizes, of.rates))
     else:
         effects, units = cluster_effects(rows, of.values)
         has_two, of_units = units.has_two, units.freedom()
         found = (
-            (np.where(has_two, units.by_group(apart**2), np.nan), of_units)
-            for apart in _effects_of_pairs(effects)
+            (np.where(has_two, units.by_group(apart.sum(axis=0) ** 2), np.nan), of_units)
+            for apart in _apart(effects)
         )
         joint = _joint(of.auc, found)._replace(effects=effects, units=units)
     joint.variance[..., sizes.few | of.few] = np.nan
@@ -135,71 +140,52 @@ def joint_pooled(rows: Rows, of: RowValues) -> list[Joint]:
     With fixed class counts in each group, deviations are from the mean of the group. With random
     ones, as in a random sample, they are from the overall mean.
     """
-    designs = [True, False][: rows.n_groups]
+    all_rows = rows.sizes.of_all()
     if rows.clusters is not None:
-        return [_of_clusters(rows if is_fixed else rows.pooled(), of) for is_fixed in designs]
-    pairs = list(deviations_of_pairs(rows, of))
-    return [_among_all(rows, of, pairs, is_fixed=is_fixed) for is_fixed in designs]
+        joints = [_of_clusters(design, of) for design in (rows, rows.pooled())[: rows.n_groups]]
+    else:
+        joints = []
+        designs = zip(*_pooled_parts(rows, of, all_rows), strict=True)
+        for parts, strata in zip(designs, (rows.sizes, all_rows)[: rows.n_groups], strict=False):
+            of_strata = np.where(strata.n > 1, strata.n - 1, strata.n).sum(axis=1, keepdims=True)
+            freedom = np.minimum(_freedom(all_rows, of.rates), of_strata)
+            joints.append(_of_classes(of.auc, parts, freedom))
+    for joint in joints:
+        joint.variance[..., all_rows.few | of.few] = np.nan
+    return joints
 
 
-class Deviations(NamedTuple):
-    """Two models' differences, first minus second, by class and group: (2, n_groups).
+def _pooled_parts(rows: Rows, of: RowValues, all_rows: Sizes) -> Iterator[list[Floats]]:
+    """Yield the variances of both classes for all model pairs: with fixed and random numbers."""
+    sizes, means = rows.sizes, np.nan_to_num(of.means)
+    pairs = itertools.combinations(means, 2)
+    for (one, other), (apart, squared) in zip(pairs, _squares(rows, of), strict=True):
+        overall = (sizes.weight * (one - other)).sum(axis=1, keepdims=True) / all_rows.weight
+        once = rows.by_class(rows.weights * apart) if rows.is_weighted else 0.0
+        # A single row deviates from the overall mean instead of the mean of its group.
+        shift = one - other - overall
+        shifts = np.where(sizes.n > 1, 0.0, shift), shift
+        fixed, random = (squared + 2.0 * by * once + by**2 * sizes.squares for by in shifts)
+        random = random.sum(axis=1, keepdims=True)
+        designs = sizes.corrections * fixed, all_rows.corrections * random
+        yield [parts.sum(axis=1, keepdims=True) / all_rows.weight**2 for parts in designs]
 
-    `once` sums the deviations from the mean difference, and `squared` their squares, with squared
-    weights.
+
+def _squares(rows: Rows, of: RowValues) -> Iterator[tuple[Floats, Floats]]:
+    """Yield the weighted differences of deviations for all model pairs, and sums of squares.
+
+    The deviations are from the means of each model first: the differences of equal models are then
+    exactly 0.
     """
-
-    mean: Floats
-    once: Floats
-    squared: Floats
-
-
-def deviations_of_pairs(rows: Rows, of: RowValues) -> Iterator[Deviations]:
-    """Yield the deviations for all model pairs; 0 in groups that lack a class."""
-    means = np.nan_to_num(of.means)
-    # Subtract the means of each model first: the differences of equal models are then exactly 0.
-    apart = np.empty(of.values.shape)
-    for of_model, values, mean in zip(apart, of.values, means, strict=True):
-        np.subtract(
-            values, np.take(mean.ravel(), rows.key, out=of_model, mode="clip"), out=of_model
-        )
-    of_pair = np.empty(rows.key.size)
-    weights = rows.weights if rows.is_weighted else None
+    deviations = np.empty(of.values.shape)
+    for of_model, values, mean in zip(deviations, of.values, np.nan_to_num(of.means), strict=True):
+        np.take(mean.ravel(), rows.key, out=of_model, mode="clip")
+        np.subtract(values, of_model, out=of_model)
     scale = 1.0 if rows.is_weighted else rows.weights[:1].sum() ** 2
-    for i, j in itertools.combinations(range(len(apart)), 2):
-        np.subtract(apart[i], apart[j], out=of_pair)
-        once = np.zeros_like(means[0])
-        if weights is not None:
-            of_pair *= weights
-            once = rows.by_class(weights * of_pair)
-        of_pair *= of_pair
-        squared = scale * rows.by_class(of_pair)
-        yield Deviations(means[i] - means[j], np.nan_to_num(once), np.nan_to_num(squared))
-
-
-def _among_all(rows: Rows, of: RowValues, pairs: Iterable[Deviations], *, is_fixed: bool) -> Joint:
-    """Return AUCs over the rows in all groups, as AUCs of one group; the groups may be strata."""
-    sizes = rows.sizes
-    all_rows = sizes.of_all()
-    strata = sizes if is_fixed else all_rows
-    whole = all_rows.weight
-    # A single row deviates from the overall mean instead of the mean of its group.
-    of_strata = np.where(strata.n > 1, strata.n - 1, strata.n).sum(axis=1, keepdims=True)
-    freedom = np.minimum(_freedom(all_rows, of.rates), of_strata)
-    centred = sizes.n > 1 if is_fixed else np.zeros_like(sizes.n, np.bool_)
-
-    def of_pair(found: Deviations) -> tuple[Floats, Floats]:
-        overall = (sizes.weight * found.mean).sum(axis=1, keepdims=True) / whole
-        apart = np.where(centred, 0.0, found.mean - overall)
-        squared = found.squared + 2.0 * apart * found.once + apart**2 * sizes.squares
-        if not is_fixed:
-            squared = squared.sum(axis=1, keepdims=True)
-        parts = (strata.corrections * squared).sum(axis=1, keepdims=True) / whole**2
-        return parts.sum(axis=0), satterthwaite(parts, freedom)
-
-    joint = _joint(of.auc, map(of_pair, pairs))
-    joint.variance[..., all_rows.few | of.few] = np.nan
-    return joint
+    for apart in _apart(deviations):
+        if rows.is_weighted:
+            apart *= rows.weights
+        yield apart, scale * rows.by_class(apart**2)
 
 
 def _of_clusters(rows: Rows, of: RowValues) -> Joint:
@@ -207,20 +193,16 @@ def _of_clusters(rows: Rows, of: RowValues) -> Joint:
     effects, units = cluster_effects(rows, of.values, among_all=True)
     number = np.arange(units.n_clusters)
     weights = np.array([units.by_cluster(of_class) for of_class in units.weights])
-    freedom = Units(np.zeros_like(number), number, weights, 1, number.size).freedom()
+    freedom = ClassUnits(np.zeros_like(number), number, 1, number.size, weights).freedom()
     has_two = units.n_clusters > 1
-    found = (
-        (np.array([(units.by_cluster(apart) ** 2).sum() if has_two else np.nan]), freedom)
-        for apart in _effects_of_pairs(effects)
-    )
-    joint = _joint(of.auc, found)
-    joint.variance[..., rows.sizes.of_all().few | of.few] = np.nan
-    return joint
+    of_pairs = (units.by_cluster(apart.sum(axis=0)) for apart in _apart(effects))
+    squares = (np.array([(p**2).sum() if has_two else np.nan]) for p in of_pairs)
+    return _joint(of.auc, ((variance, freedom) for variance in squares))
 
 
-def _effects_of_pairs(effects: Floats) -> Iterator[Floats]:
-    """Yield the effect differences for all model pairs, with both classes together."""
-    return ((one - other).sum(axis=0) for one, other in itertools.combinations(effects, 2))
+def _apart(effects: Floats) -> Iterator[Floats]:
+    """Yield the differences for all model pairs."""
+    return (one - other for one, other in itertools.combinations(effects, 2))
 
 
 def joint_disparities(rows: Rows) -> Joint:
@@ -319,36 +301,30 @@ def compare_average(
     joint degrees of freedom use the mean shares over all pairs.
     """
     used = share > 0
-    first, second = pairs
     # The variance of a difference is at most twice the sum of both variances.
     bound = 2.0 * (of_models[:, None] + of_models)
     bound[np.diag_indices(len(bound))] = 0.0
     of_groups = np.where(np.isnan(within.variance), bound, within.variance)
-    auc = _average(within.auc, share)
     variance = (share[used] ** 2 * of_groups[..., used]).sum(axis=-1)
     tested = _is_tested(variance[pairs])
     relative = of_groups[pairs][tested] / variance[pairs][tested, None]
     mean = relative.mean(axis=0) if tested.any() else np.zeros(share.size)
-    if within.effects is None or within.units is None:
-        of_pairs = within.freedom[pairs][:, used].T
-        freedom = satterthwaite((share**2 * of_groups[pairs])[:, used].T, of_pairs, np.inf)
-        parts = np.broadcast_to((share**2 * mean)[used, None], of_pairs.shape)
-        joint = satterthwaite(parts, of_pairs, np.inf)
-        least = float(joint[tested].min(initial=np.inf))
-    else:
-        units = within.units
-        known, of_units = units.has_two, units.freedom()
-        every = itertools.combinations(range(len(auc)), 2)
-        for (i, j), apart in zip(every, _effects_of_pairs(within.effects), strict=True):
-            of_pair = units.of_average(share, of_groups[i, j], known, apart)
-            variance[i, j] = variance[j, i] = of_pair
-        freedom = np.array(
-            [
-                units.average_freedom(share, of_groups[i, j], of_units)
-                for i, j in zip(first, second, strict=True)
-            ]
-        )
-        least = units.average_freedom(share, mean, of_units)
+
+    def freedom_of(variances: Floats, freedom: Floats) -> float:
+        if within.units is not None:
+            return within.units.average_freedom(share, variances, freedom)
+        return float(satterthwaite(share[used] ** 2 * variances[used], freedom[used], np.inf))
+
+    of_pairs = within.freedom[pairs]
+    freedom = np.array([*map(freedom_of, of_groups[pairs], of_pairs)])
+    least = min((freedom_of(mean, of_pair) for of_pair in of_pairs[tested]), default=np.inf)
+    if within.effects is not None and within.units is not None:
+        known = within.units.has_two
+        every = itertools.combinations(range(len(variance)), 2)
+        for (i, j), apart in zip(every, _apart(within.effects), strict=True):
+            parts = share, of_groups[i, j], known, apart.sum(axis=0)
+            variance[i, j] = variance[j, i] = within.units.of_average(*parts)
+    auc = _average(within.auc, share)
     return _simultaneous(auc, variance, freedom, least, pairs, confidence_level)
 
 

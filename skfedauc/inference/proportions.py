@@ -34,12 +34,11 @@ from skfedauc.counts.moments import ratio as divided
 from skfedauc.inference.differences import (
     MOST_GROUPS,
     Estimates,
-    GapLimits,
     deviate_of_all_pairs,
     deviate_of_furthest_pair,
 )
 from skfedauc.inference.intervals import Limits
-from skfedauc.inference.row_effects import Numbers
+from skfedauc.inference.row_effects import Units
 
 _GROUPS_AT_ONCE = 256
 # A single cluster, apart from rounding error
@@ -81,18 +80,17 @@ def clopper_pearson(share: ArrayLike, rows: ArrayLike | Shares, tail: float) -> 
     `rows` is the row count in the denominator, the effective sample size if weighted, or the
     precision of clustered shares, which have no limits (NaN) with a single cluster.
     """
-    value, (n_rows, known) = np.asarray(share, np.float64), _rows(rows, tail)
+    value, n_rows = np.asarray(share, np.float64), _n_rows(rows, tail)
     n_events = n_rows * value
     low = np.minimum(lower_limit(n_events, n_rows, tail), value)
-    high = np.maximum(upper_limit(n_events, n_rows, tail), value)
-    return Limits(value, np.where(known, low, np.nan), np.where(known, high, np.nan))
+    return Limits(value, low, np.maximum(upper_limit(n_events, n_rows, tail), value))
 
 
 def wilson(share: ArrayLike, rows: ArrayLike | Shares, tail: float) -> Limits:
     """Return Wilson's limits for a share (1927); arguments as in `clopper_pearson`."""
     from scipy.special import ndtri
 
-    value, (n_rows, known) = np.asarray(share, np.float64), _rows(rows, tail)
+    value, n_rows = np.asarray(share, np.float64), _n_rows(rows, tail)
     deviate = -ndtri(tail)
     with np.errstate(divide="ignore", invalid="ignore"):
         scale = deviate**2 / n_rows
@@ -101,14 +99,12 @@ def wilson(share: ArrayLike, rows: ArrayLike | Shares, tail: float) -> Limits:
         # Rounding must not put a limit on the other side of the share or outside of 0 to 1.
         low = np.where(value > 0.0, np.clip(center - reach, 0.0, value), value)
         high = np.where(value < 1.0, np.clip(center + reach, value, 1.0), value)
+    known = ~np.isnan(n_rows)
     return Limits(value, np.where(known, low, np.nan), np.where(known, high, np.nan))
 
 
-def _rows(rows: ArrayLike | Shares, tail: float) -> tuple[Floats, NDArray[np.bool_]]:
-    """Return effective row counts, and which shares have limits."""
-    if isinstance(rows, Shares):
-        return rows.effective_rows(tail), rows.has_interval
-    return np.asarray(rows, np.float64), np.ones(np.shape(rows), np.bool_)
+def _n_rows(rows: ArrayLike | Shares, tail: float) -> Floats:
+    return rows.effective_rows(tail) if isinstance(rows, Shares) else np.asarray(rows, np.float64)
 
 
 # Differences and ratios of two shares ------------------------------------------------------------
@@ -156,7 +152,7 @@ def estimates_of_shares(shares: Floats, rows: Floats | Shares) -> Estimates:
 
 def limits_of_ratio(
     estimates: Estimates, n_groups: int, alpha: float, correlation: Floats | None = None
-) -> GapLimits:
+) -> tuple[float, float]:
     """Return limits for the smallest over the largest true value, see `limits_of_difference`.
 
     Here, the upper limit has the error probability `alpha`, and the lower one half of it.
@@ -166,7 +162,7 @@ def limits_of_ratio(
     lowest, highest = estimates(deviate_of_all_pairs(alpha, n_groups))
     _, largest = _extreme_ratios(lowest, highest, correlation)
     # The smallest upper limit of a ratio is the reciprocal of the largest lower limit.
-    return GapLimits(least, min(1.0 / largest, 1.0) if largest > 0.0 else 1.0)
+    return least, min(1.0 / largest, 1.0) if largest > 0.0 else 1.0
 
 
 def _extreme_ratios(
@@ -219,14 +215,13 @@ class Shares(NamedTuple):
         """Row count over the design effect; 0 without rows."""
         return divided(self.n_rows, self.effect, 0.0)
 
-    @property
-    def has_interval(self) -> NDArray[np.bool_]:
-        """True for shares with at least two clusters."""
-        return np.asarray(self.n_clusters > _ONE_CLUSTER)
-
     def effective_rows(self, tail: float) -> Floats:
-        """Return Korn and Graubard's sample size for limits that fail with probability `tail`."""
-        return self.effective / self._stretch(np.asarray(tail)) ** 2
+        """Return Korn and Graubard's sample size for limits that fail with probability `tail`.
+
+        NaN for shares with a single cluster, which have no limits.
+        """
+        found = self.effective / self._stretch(np.asarray(tail)) ** 2
+        return np.where(self.n_clusters > _ONE_CLUSTER, found, np.nan)
 
     def _stretch(self, tail: Floats) -> Floats:
         """Return by how much few clusters stretch the limits: a ratio between t quantiles."""
@@ -245,63 +240,37 @@ class Shares(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class ClusterSums:
-    """Sums over units; a unit holds one cluster's rows in one group.
+class ClusterSums(Units):
+    """Sums over units.
 
     `events` is the ratio's numerator; `weight` and `squares` are the summed weights and squared
     weights in its denominator.
     """
 
-    group: Numbers
-    cluster: Numbers
     events: Floats
     weight: Floats
     squares: Floats
-    n_groups: int
-    n_clusters: int
-
-    @classmethod
-    def of(
-        cls,
-        unit: Numbers,
-        columns: tuple[Floats, Floats, Floats],
-        group: Numbers,
-        cluster: Numbers,
-        n_groups: int,
-        n_clusters: int,
-    ) -> ClusterSums:
-        """Sum events, weights and squared weights of rows or cells with these units."""
-        events, weight, squares = (
-            np.bincount(unit, column, group.size).astype(np.float64) for column in columns
-        )
-        return cls(group, cluster, events, weight, squares, n_groups, n_clusters)
-
-    def _by_group(self, values: Floats) -> Floats:
-        return np.bincount(self.group, values, self.n_groups).astype(np.float64)
-
-    def _by_cluster(self, values: Floats) -> Floats:
-        return np.bincount(self.cluster, values, self.n_clusters).astype(np.float64)
 
     @functools.cached_property
     def total(self) -> Floats:
         """Row weight by group."""
-        return self._by_group(self.weight)
+        return self.by_group(self.weight)
 
     @functools.cached_property
     def value(self) -> Floats:
         """Each group's ratio; NaN without rows."""
-        return divided(self._by_group(self.events), self.total)
+        return divided(self.by_group(self.events), self.total)
 
     @property
     def n_effective_clusters(self) -> Floats:
         """Effective cluster count by group; 0 without rows."""
-        return divided(self.total**2, self._by_group(self.weight**2), 0.0)
+        return divided(self.total**2, self.by_group(self.weight**2), 0.0)
 
     @functools.cached_property
     def residuals(self) -> Floats:
         """Unit residuals, whose squares add up to the variances; shape (n_units,)."""
         centered = self.events - self.weight * np.nan_to_num(self.value)[self.group]
-        squares, cubes = self._by_group(self.weight**2), self._by_group(self.weight**3)
+        squares, cubes = self.by_group(self.weight**2), self.by_group(self.weight**3)
         share = divided(squares, self.total**2, 1.0)
         remaining = 1.0 - 2.0 * divided(cubes, squares * self.total, 1.0) + share
         has_two = divided(1.0, share, 1.0) > _ONE_CLUSTER
@@ -311,12 +280,12 @@ class ClusterSums:
     @functools.cached_property
     def variance(self) -> Floats:
         """Ratio variances by group; 0 for a single cluster."""
-        return self._by_group(self.residuals**2)
+        return self.by_group(self.residuals**2)
 
     @functools.cached_property
     def shares_clusters(self) -> bool:
         """True if a cluster has denominator rows in several groups."""
-        return bool((self._by_cluster((self.weight > 0).astype(np.float64)) > 1).any())
+        return bool((self.by_cluster((self.weight > 0).astype(np.float64)) > 1).any())
 
     def precision_of(self, share: Floats) -> Shares:
         """Return row shares, such as prevalences, with the ratios' variances."""
@@ -331,7 +300,7 @@ class ClusterSums:
     @property
     def n_rows(self) -> Floats:
         """Row counts by group, or Kish's effective sample sizes if weighted."""
-        return divided(self.total**2, self._by_group(self.squares), 0.0)
+        return divided(self.total**2, self.by_group(self.squares), 0.0)
 
     @functools.cached_property
     def shares(self) -> Shares:
@@ -345,12 +314,7 @@ class ClusterSums:
         """Correlations between all groups' shares; None if they are independent."""
         if not self.shares_clusters:
             return None
-        from scipy.sparse import csr_array
-
         error = np.sqrt(self.shares.variance(np.nan_to_num(self.value)))
-        standardized = self.residuals * divided(1.0, error, 0.0)[self.group]
-        shape = self.n_groups, self.n_clusters
-        matrix = csr_array((standardized, (self.group, self.cluster)), shape=shape)
-        found: Floats = np.clip((matrix @ matrix.T).toarray(), -1.0, 1.0)
+        found = self.correlations_of(self.residuals * divided(1.0, error, 0.0)[self.group])
         np.fill_diagonal(found, 1.0)
         return found

@@ -22,7 +22,7 @@ from skfedauc.inference.heterogeneity import (
     reml_limits,
     restricted_log_likelihood,
 )
-from skfedauc.inference.intervals import Spreads, limits_of_groups
+from skfedauc.inference.intervals import AUCSpread, Spreads
 from skfedauc.inference.quantiles import normal_quantile
 from skfedauc.inference.variances import Extremes, Variances, bounded, examples_of, numbered
 
@@ -176,7 +176,8 @@ def shrunken_aucs(variances: Variances, confidence_level: float) -> Floats:
     auc, variance, kept = estimable_aucs(variances)
     found = np.full((4, kept.size), np.nan)
     if auc.size < LEAST_GROUPS:
-        low, high = limits_of_groups(variances, (1.0 - confidence_level) / 2.0, "logit")
+        deviate = normal_quantile((1.0 - confidence_level) / 2.0)
+        low, high = AUCSpread.of(variances).limits(deviate)
         found[:, kept] = auc, low[kept], high[kept], np.ones(auc.size)
         return found
     # A least variance for groups without variation (perfect separation)

@@ -113,33 +113,14 @@ def placements(rows: Rows) -> tuple[Floats, Floats]:
     return found[0], found[1]
 
 
-class Units(NamedTuple):
-    """Independent parts when rows are clustered: a unit has one cluster's rows in one group.
-
-    `weights` has the shape (2, n_units): negatives, then positives.
-    """
+@dataclasses.dataclass(frozen=True, eq=False)
+class Units:
+    """Independent parts when rows are clustered: a unit has one cluster's rows in one group."""
 
     group: Numbers
     cluster: Numbers
-    weights: Floats
     n_groups: int
     n_clusters: int
-
-    @classmethod
-    def of(cls, rows: Rows) -> tuple[Units, Numbers]:
-        """Return the units of clustered rows, and each row's unit."""
-        assert rows.clusters is not None
-        n_clusters = int(rows.clusters.max(initial=-1)) + 1
-        unit, distinct = number_integers(rows.codes.astype(np.int64) * n_clusters + rows.clusters)
-        group, cluster = np.divmod(distinct.astype(np.intp), max(n_clusters, 1))
-        part = rows.positive * distinct.size + unit
-        weights = np.bincount(part, rows.weights, 2 * distinct.size).astype(np.float64)
-        return cls(group, cluster, weights.reshape(2, -1), rows.n_groups, n_clusters), unit
-
-    @property
-    def shares_clusters(self) -> bool:
-        """Whether a cluster has rows in several groups."""
-        return self.group.size > self.n_clusters
 
     def by_group(self, values: Any) -> Floats:
         """Sum unit values by group; the last axis holds units."""
@@ -150,6 +131,42 @@ class Units(NamedTuple):
     def by_cluster(self, values: Floats) -> Floats:
         """Sum unit values by cluster."""
         return np.bincount(self.cluster, values, self.n_clusters).astype(np.float64)
+
+    def table(self, values: Floats) -> Any:
+        """Return unit values as a sparse array, with a row for each group."""
+        from scipy.sparse import csr_array
+
+        shape = self.n_groups, self.n_clusters
+        return csr_array((values, (self.group, self.cluster)), shape=shape)
+
+    def correlations_of(self, scaled: Floats, groups: Any = slice(None)) -> Floats:
+        """Return the correlations between groups, from unit effects in standard deviations."""
+        table = self.table(scaled)[groups]
+        found: Floats = np.clip((table @ table.T).toarray(), -1.0, 1.0)
+        return found
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class ClassUnits(Units):
+    """Units with their weights: negatives, then positives, shape (2, n_units)."""
+
+    weights: Floats
+
+    @classmethod
+    def of(cls, rows: Rows) -> tuple[ClassUnits, Numbers]:
+        """Return the units of clustered rows, and each row's unit."""
+        assert rows.clusters is not None
+        n_clusters = int(rows.clusters.max(initial=-1)) + 1
+        unit, distinct = number_integers(rows.codes.astype(np.int64) * n_clusters + rows.clusters)
+        group, cluster = np.divmod(distinct.astype(np.intp), max(n_clusters, 1))
+        part = rows.positive * distinct.size + unit
+        weights = np.bincount(part, rows.weights, 2 * distinct.size).astype(np.float64)
+        return cls(group, cluster, rows.n_groups, n_clusters, weights.reshape(2, -1)), unit
+
+    @property
+    def shares_clusters(self) -> bool:
+        """Whether a cluster has rows in several groups."""
+        return self.group.size > self.n_clusters
 
     @property
     def n_in_group(self) -> Floats:
@@ -205,13 +222,15 @@ class Units(NamedTuple):
         return float((np.sqrt(max(variance, 0.0)) + np.sqrt(parts[~known[used]]).sum()) ** 2)
 
 
-def cluster_effects(rows: Rows, values: Floats, *, among_all: bool = False) -> tuple[Floats, Units]:
+def cluster_effects(
+    rows: Rows, values: Floats, *, among_all: bool = False
+) -> tuple[Floats, ClassUnits]:
     """Return the corrected cluster effects, from their rows' placement values by model.
 
     With `among_all`, the values are placement values among the rows in all groups, and the groups
     are fixed strata: deviations are from the group mean, in units of all rows.
     """
-    units, unit = Units.of(rows)
+    units, unit = ClassUnits.of(rows)
     n_groups, n_units = rows.n_groups, units.group.size
     part = rows.positive * n_units + unit
     of_rows = rows.weights * np.nan_to_num(values)
@@ -293,7 +312,7 @@ class ClassAverages:
     ) -> None:
         every = np.ones(codes.size)
         all_rows = Rows(every > 0, every[None], every, codes, len(is_known), clusters)
-        self._units, unit = Units.of(all_rows)
+        self._units, unit = ClassUnits.of(all_rows)
         self._is_known = is_known
         n_units = self._units.group.size
         effects = [

@@ -35,8 +35,8 @@ from skfedauc.counts.moments import (
 from skfedauc.counts.score_counts import view_of, with_weights_over
 from skfedauc.inference.row_effects import (
     LEAST_EFFECTIVE,
+    ClassUnits,
     Numbers,
-    Units,
     cluster_corrections,
     satterthwaite,
 )
@@ -50,36 +50,24 @@ class Clusters(NamedTuple):
     deviations for the group's AUC. `n_shared` clusters have rows in several groups.
     """
 
-    units: Units
+    units: ClassUnits
     effects: Floats
     scaled: Floats
     n_shared: int
 
-    def correlations(self, first: Numbers, second: Numbers) -> Floats | None:
-        """Correlations between the AUCs in group pairs; None if groups share no clusters."""
-        if not self.units.shares_clusters:
-            return None
-        matrix = self._matrix()
+    def correlations(self, first: Numbers, second: Numbers) -> Floats:
+        """Correlations between the AUCs in group pairs."""
+        table = self.units.table(self.scaled)
         products = [
-            matrix[first[i : i + 128]].multiply(matrix[second[i : i + 128]]).sum(axis=1)
+            table[first[i : i + 128]].multiply(table[second[i : i + 128]]).sum(axis=1)
             for i in range(0, first.size, 128)
         ]
         found: Floats = np.concatenate([np.zeros(0), *map(np.ravel, products)])
         return np.clip(found, -1.0, 1.0)
 
-    def correlation_matrix(self, used: NDArray[np.bool_]) -> Floats | None:
-        """Correlations between all AUCs in use; None if groups share no clusters."""
-        if not self.units.shares_clusters:
-            return None
-        matrix = self._matrix()[np.flatnonzero(used)]
-        found: Floats = np.clip((matrix @ matrix.T).toarray(), -1.0, 1.0)
-        return found
-
-    def _matrix(self) -> Any:
-        from scipy.sparse import csr_array
-
-        shape = self.units.n_groups, self.units.n_clusters
-        return csr_array((self.scaled, (self.units.group, self.units.cluster)), shape=shape)
+    def correlation_matrix(self, used: NDArray[np.bool_]) -> Floats:
+        """Correlations between all AUCs in use."""
+        return self.units.correlations_of(self.scaled, np.flatnonzero(used))
 
 
 class PairMoments(NamedTuple):
@@ -91,9 +79,9 @@ class PairMoments(NamedTuple):
     has the formula (Bamber 1975; Hanley and McNeil 1982).
     """
 
-    pair: float
-    same_negative: float
-    same_positive: float
+    pair: float = np.nan
+    same_negative: float = np.nan
+    same_positive: float = np.nan
 
     def variance(self, m: float, n: float) -> float:
         """Variance of the AUC with m positives and n negatives."""
@@ -365,9 +353,8 @@ def _shared(
     estimate is unbiased, except that 0 replaces negative estimates. `excess` is DeLong's variance
     minus the unbiased variance, times the pair count.
     """
-    nan = float("nan")
     if not kept.any():
-        return PairMoments(nan, nan, nan), np.full(m.shape, nan)
+        return PairMoments(), np.full(m.shape, np.nan)
     of_class = of_classes[:, kept] * [m[kept], n[kept]] - excess[kept] / [n[kept], m[kept]]
     of_positives = float(np.average(of_class[0], weights=m[kept] - 1.0))
     of_negatives = float(np.average(of_class[1], weights=n[kept] - 1.0))
@@ -390,10 +377,10 @@ class Pooled(NamedTuple):
     """
 
     rows: Variances
-    fixed: float
-    random: float
-    random_freedom: float
     n_groups: int
+    fixed: float = np.nan
+    random: float = np.nan
+    random_freedom: float = np.nan
     why_not_random: str = "needs two groups with rows of each class"
 
 
@@ -482,7 +469,7 @@ def pooled_of(counts: ScoreCounts, variances: Variances, exponent: int | None = 
     """Return the pooled AUC's variances for independent rows, with the groups' ones."""
     rows = all_rows(counts, exponent)
     if not rows.defined.any():
-        return Pooled(rows, float("nan"), float("nan"), float("nan"), variances.auc.size)
+        return Pooled(rows, variances.auc.size)
     strata = strata_of(counts, exponent)
     fixed = sum(
         float((of.rows.corrections * (of.within()[0] / of.rows.weight.sum() ** 2)).sum())
@@ -490,7 +477,7 @@ def pooled_of(counts: ScoreCounts, variances: Variances, exponent: int | None = 
     )
     influence, weights = zip(*((of.influence, of.rows.weight) for of in strata), strict=True)
     random = clustered_variance(influence[::-1], weights[::-1])
-    return Pooled(rows, max(fixed, 0.0), random, variances.cluster_freedom, variances.auc.size)
+    return Pooled(rows, variances.auc.size, max(fixed, 0.0), random, variances.cluster_freedom)
 
 
 def clustered_variance(residuals: Sequence[Floats], weights: Sequence[NDArray[Any]]) -> float:
@@ -532,68 +519,79 @@ def pooled_folds(pairs: GroupPairs) -> Pooled:
     exponent = view_of(pairs.counts).weight_exponent
     folds = [pooled_of(part, variances_of(part, exponent), exponent) for part in pairs.parts]
     rows = [fold.rows for fold in folds]
-    n_pairs = np.array([_pairs(fold)[0] for fold in rows])
+    n_pairs = np.concatenate([*map(_pairs, rows)])
     used = n_pairs > 0  # folds with both classes
     of_folds = np.array([fold.fixed for fold in folds])[used]
     fixed = float((n_pairs[used] / n_pairs.sum()) ** 2 @ of_folds)
-    nan = float("nan")
     together = combined(rows, [np.zeros(1, np.intp)] * len(folds), 1)
-    return Pooled(together, fixed, nan, nan, pairs.n_groups, "not known within folds")
+    return Pooled(together, pairs.n_groups, fixed, why_not_random="not known within folds")
+
+
+class Folds(NamedTuple):
+    """The groups of several folds, one after the other, for means over folds.
+
+    Rows in different folds are independent. `group` and `share` have each one's group number and
+    its share in the group's mean, and `total` the groups' summed weights.
+    """
+
+    folds: Sequence[Variances]
+    group: Numbers
+    share: Floats
+    total: Floats
+
+    @classmethod
+    def of(cls, folds: Sequence[Variances], group: Numbers, weight: Floats, n_groups: int) -> Folds:
+        """Return the groups with these weights."""
+        total = np.bincount(group, weight, n_groups).astype(np.float64)
+        return cls(folds, group, ratio(weight, total[group], 0.0), total)
+
+    def column(self, name: str) -> NDArray[Any]:
+        """Return an attribute of the variances, for the groups of all folds."""
+        return np.concatenate([getattr(fold, name) for fold in self.folds])
+
+    def sums(self, values: NDArray[Any] | str, power: int = 2) -> Floats:
+        """Sum values over folds times a power of the shares; without a share they do not count."""
+        column = self.column(values) if isinstance(values, str) else values
+        amounts = np.where(self.share > 0, column, 0.0) * self.share**power
+        return np.bincount(self.group, amounts, self.total.size).astype(np.float64)
 
 
 def _pairs(fold: Variances) -> Floats:
     return fold.negatives.weight * fold.positives.weight
 
 
-def combined(
-    folds: Sequence[Variances], positions: Sequence[NDArray[np.intp]], n_groups: int
-) -> Variances:
+def combined(folds: Sequence[Variances], positions: Sequence[Numbers], n_groups: int) -> Variances:
     """Return the variances for averages over folds; a fold's groups have `positions` among all."""
+    group, n_pairs = np.concatenate(positions), np.concatenate([*map(_pairs, folds)])
+    found = Folds.of(folds, group, n_pairs, n_groups)
 
-    def added(of_folds: Sequence[NDArray[Any]]) -> NDArray[Any]:
-        total = np.zeros(n_groups, of_folds[0].dtype)
-        for place, values in zip(positions, of_folds, strict=True):
-            total[place] += values
-        return total
-
-    all_pairs = added([_pairs(fold) for fold in folds])
-    shares = [
-        ratio(_pairs(fold), all_pairs[place], 0.0)
-        for fold, place in zip(folds, positions, strict=True)
-    ]
-
-    def averaged(of_folds: Sequence[Floats], power: int = 2) -> Floats:
-        """Sum values over folds times a power of the group's pair share."""
-        used = zip(of_folds, shares, strict=True)
-        return added([np.where(share > 0, values, 0.0) * share**power for values, share in used])
+    def added(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
+        values = np.concatenate(parts)
+        return np.bincount(group, values, n_groups).astype(values.dtype)
 
     def rows_of(classes: Sequence[ClassRows]) -> ClassRows:
-        return ClassRows(*(added(values) for values in zip(*classes, strict=True)))
+        return ClassRows(*map(added, zip(*classes, strict=True)))
 
-    defined = all_pairs > 0
-    lacking = [
-        ((share > 0) & ~fold.estimable).astype(np.int64)
-        for fold, share in zip(folds, shares, strict=True)
-    ]
-    estimable = defined & (added(lacking) == 0)
-    bounded = averaged([fold.bounded for fold in folds])
-    imprecision = averaged([fold.bounded**2 / fold.degrees_of_freedom for fold in folds], 4)
-    nan = float("nan")
+    defined = found.total > 0
+    estimable = defined & (found.sums(~found.column("estimable"), 0) == 0)
+    own, shared = found.column("bounded"), found.column("shared")
+    bounded = found.sums(own)
+    imprecision = found.sums(own**2 / found.column("degrees_of_freedom"), 4)
     return Variances(
-        auc=np.where(defined, averaged([fold.auc for fold in folds], 1), np.nan),
+        auc=np.where(defined, found.sums("auc", 1), np.nan),
         defined=defined,
         estimable=estimable,
-        delong=np.where(estimable, averaged([fold.delong for fold in folds]), np.nan),
-        unbiased=np.where(estimable, averaged([fold.unbiased for fold in folds]), np.nan),
+        delong=np.where(estimable, found.sums("delong"), np.nan),
+        unbiased=np.where(estimable, found.sums("unbiased"), np.nan),
         bounded=bounded,
         # Folds without an estimable group have the groups' own variances.
-        shared=averaged([np.where(np.isnan(f.shared), f.bounded, f.shared) for f in folds]),
+        shared=found.sums(np.where(np.isnan(shared), own, shared)),
         degrees_of_freedom=np.maximum(ratio(bounded**2, imprecision, 1.0), 1.0),
         n_pairs=added([fold.n_pairs for fold in folds]),
-        once=averaged([fold.once for fold in folds]),
-        often=averaged([fold.often for fold in folds]),
+        once=found.sums("once"),
+        often=found.sums("often"),
         negatives=rows_of([fold.negatives for fold in folds]),
         positives=rows_of([fold.positives for fold in folds]),
         weighted=any(fold.weighted for fold in folds),
-        shared_moments=PairMoments(nan, nan, nan),
+        shared_moments=PairMoments(),
     )
