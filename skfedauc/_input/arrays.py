@@ -165,28 +165,24 @@ def _caller(through: Collection[str] = ()) -> tuple[int, str]:
     return level, module
 
 
-def from_array_api(values: Any) -> Any:
-    """Convert another library's array to numpy, like scikit-learn without array dispatch."""
-    # Tensors of PyTorch follow the standard without its attribute.
-    is_of_torch = type(values).__module__.partition(".")[0] == "torch"
-    is_array = hasattr(values, "__array__" if is_of_torch else "__array_namespace__")
-    if is_array and not isinstance(values, np.ndarray):
-        return np.asarray(values)
-    return values
-
-
 def unwrapped(values: Any) -> Any:
-    """Return the table or column within a narwhals frame or series, from any namespace."""
-    if type(values).__module__.partition(".")[0] != "narwhals":
-        return values
-    import narwhals as nw
+    """Return the table or column within narwhals objects, and other libraries' arrays as numpy.
 
-    return nw.to_native(values, pass_through=True)
+    Scikit-learn converts arrays in the same way without array dispatch.
+    """
+    package = type(values).__module__.partition(".")[0]
+    if package == "narwhals":
+        import narwhals as nw
+
+        return nw.to_native(values, pass_through=True)
+    # Tensors of PyTorch follow the standard without its attribute.
+    is_array = hasattr(values, "__array__" if package == "torch" else "__array_namespace__")
+    return np.asarray(values) if is_array and not isinstance(values, np.ndarray) else values
 
 
 def column_of(values: Any, name: str) -> NDArray[Any]:
     """Return any supported column as a one-dimensional numpy array."""
-    values = from_array_api(values)
+    values = unwrapped(values)
     # The conversion of pyarrow's dictionaries to numpy replaces missing values.
     if hasattr(values, "dictionary_encode") and hasattr(values.type, "index_type"):
         values = values.cast(values.type.value_type)
@@ -245,7 +241,7 @@ def nested(what: str, name: str) -> TypeError:
 
 def mixed_kinds(kinds: Iterable[Any], name: str) -> TypeError:
     """Return the error for labels of kinds that do not mix."""
-    found = ", ".join(sorted(map(str, kinds)))
+    found = ", ".join(sorted(set(map(str, kinds))))
     return TypeError(
         f"{name} mixes labels of different kinds ({found}); convert them to one kind, for instance "
         "with .astype(str)."
@@ -323,21 +319,19 @@ def _refuse_rounded(array: NDArray[Any], scores: NDArray[np.float64], name: str)
 
     Numbers that are equal to their float, or are the shortest decimal that rounds to it, do not.
     """
-    is_rounded = np.zeros(array.size, np.bool_)
+    places: Iterable[int] = ()
     if array.dtype.kind == "f" and array.dtype.itemsize > 8:
-        is_rounded = scores != array
+        places = np.flatnonzero(scores != array)
     elif array.dtype.kind in "Oiu" and array.dtype.itemsize == 8:
         kinds = set(map(type, array.tolist())) if array.dtype.kind == "O" else {int}
-        if kinds <= _FLOATS:
-            return
         # Rounding changes only integers beyond 2**53.
         is_far = np.abs(scores) >= 1 << 53 if kinds <= {int, *_FLOATS} else scores == scores
-        for place in np.flatnonzero(is_far):
-            is_rounded[place] = _is_rounded(array[place], float(scores[place]))
-    if is_rounded.any():
+        places = () if kinds <= _FLOATS else np.flatnonzero(is_far)
+    rounded = [place for place in places if _is_rounded(array[place], float(scores[place]))]
+    if rounded:
         raise ValueError(
-            f"{name} has {is_rounded.sum()} of {array.size} numbers, such as "
-            f"{described(array[int(is_rounded.argmax())])}, that would be rounded to float64 and "
+            f"{name} has {len(rounded)} of {array.size} numbers, such as "
+            f"{described(array[rounded[0]])}, that would be rounded to float64 and "
             "might tie with others; subtract one constant that all batches and sites share, or "
             f"round all in the same way. {_RANKS}"
         )
@@ -445,10 +439,8 @@ def count_missing(values: NDArray[Any], n_rows: NDArray[np.int64] | None = None)
     """Count None, NaN, NaT and pandas.NA in a one-dimensional array."""
     if values.dtype.kind in "biuUS":
         return 0
-    if values.dtype.kind == "f":
-        return number_of_rows(np.isnan(values), n_rows)
-    if values.dtype.kind in "mM":
-        return number_of_rows(np.isnat(values), n_rows)
+    if values.dtype.kind in "fmM":  # NaN and NaT are not equal to themselves.
+        return number_of_rows(values != values, n_rows)
     import pandas as pd
 
     return number_of_rows(pd.isna(values), n_rows)

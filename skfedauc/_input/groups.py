@@ -19,7 +19,6 @@ from skfedauc._input.arrays import (
     check_length,
     check_option,
     column_of,
-    from_array_api,
     mixed_kinds,
     nested,
     not_single_values,
@@ -31,12 +30,11 @@ from skfedauc._input.arrays import (
 from skfedauc._input.labels import (
     KINDS,
     MISSING,
-    NO_FLOATS,
-    TOO_FINE,
     Labels,
     as_label,
     check_text,
     checked_labels,
+    exact_values,
     is_missing,
     is_whole,
     kind_of,
@@ -64,17 +62,12 @@ def encode_array(column: NDArray[Any], name: str) -> Encoded:
     if column.dtype.kind in "iu":
         return number_integers(column)
     if column.dtype.kind in "fM":
-        has_label = ~(np.isnan(column) if column.dtype.kind == "f" else np.isnat(column))
+        has_label = column == column  # NaN and NaT are not equal to themselves.
         if not has_label.all():
             return of_all_rows(has_label, *encode_array(column[has_label], name))
-    if column.dtype.kind == "f":
-        return number_integers(_whole_numbers(column, name))
-    if column.dtype.kind == "M":
-        dates = column.astype("datetime64[us]")  # as fine as Python's dates
-        if not np.array_equal(dates, column):
-            raise ValueError(f"{name} holds {TOO_FINE}")
-        codes, values = number_integers(dates.view(np.int64))
-        return codes, values.view("datetime64[us]")
+        values = exact_values(column, name)
+        codes, numbers = number_integers(values.view(np.int64))
+        return codes, numbers.view(values.dtype)
     if column.dtype.kind == "U":
         numbers = text_as_integers(column)
         if numbers is None:
@@ -87,20 +80,6 @@ def encode_array(column: NDArray[Any], name: str) -> Encoded:
     raise TypeError(
         f"{name} must hold {KINDS}; got an array of {column.dtype}: convert them with .astype(str)."
     )
-
-
-def _whole_numbers(column: NDArray[Any], name: str) -> NDArray[np.int64]:
-    """Return whole numbers in floats as integers; refuse numbers that floats do not distinguish."""
-    finfo = np.finfo(column.dtype)
-    most = 2.0 ** min(finfo.nmant + 1, 62)
-    if not (np.isfinite(column).all() and (column == np.rint(column)).all()):
-        raise TypeError(f"{name} must hold {KINDS}; got an array of {column.dtype}: {NO_FLOATS}.")
-    if column.size and np.abs(column).max() > most:
-        raise TypeError(
-            f"{name} holds floats beyond 2**{int(np.log2(most))}, which may be rounded integers: "
-            "read the column as integers or as text."
-        )
-    return column.astype(np.int64)
 
 
 def _object_codes(column: NDArray[Any], name: str) -> tuple[NDArray[np.integer], Labels]:
@@ -136,13 +115,12 @@ def _one_kind(labels: Labels, types: set[type], name: str) -> Labels:
     """
     numbers = (int, float, Decimal, np.integer, np.floating)
     if all(issubclass(t, numbers) and t is not bool for t in types):
-        floats = [label for label in labels if not isinstance(label, int | np.integer)]
-        odd = next((label for label in floats if not is_whole(label)), None)
+        decimals = [label for label in labels if isinstance(label, Decimal)]  # exact
+        odd = next((label for label in decimals if not is_whole(label)), None)
         if odd is not None:
             raise not_a_label(odd, name)
-        # Decimals are exact.
-        rounded = [label for label in floats if not isinstance(label, Decimal)]
-        _whole_numbers(np.array(rounded, np.float64), name)
+        floats = [label for label in labels if isinstance(label, float | np.floating)]
+        exact_values(np.array(floats, np.float64), name)
         return object_array(map(int, labels))
     if str in types and all(is_missing(label) for label in labels if isinstance(label, str)):
         types = types - {str}
@@ -157,27 +135,17 @@ def number_integers(values: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[Any
     if values.size == 0:
         return np.zeros(0, np.intp), np.zeros(0, np.int64)
     low, high = int(values.min()), int(values.max())
-    if high >= 1 << 63:
-        distinct, codes = np.unique(values, return_inverse=True)
-        return codes, distinct
-    values = values.astype(np.int64, copy=False)
-    if high - low < 4 * values.size + 1024:
-        offsets = (values - low).astype(np.intp, copy=False)
-        used = np.zeros(high - low + 1, np.bool_)
-        used[offsets] = True
-        if used.all():
-            return offsets, np.arange(high - low + 1, dtype=np.int64) + low
-        return (np.cumsum(used) - 1)[offsets], np.flatnonzero(used).astype(np.int64) + low
-    if values.size < HASHED_ROWS:
-        distinct, codes = np.unique(values, return_inverse=True)
-        return codes, distinct
-    import pandas as pd
+    if high < 1 << 63:
+        values = values.astype(np.int64, copy=False)
+        if high - low < 4 * values.size + 1024:
+            offsets = (values - low).astype(np.intp, copy=False)
+            return drop_unused(offsets, low + np.arange(high - low + 1))
+        if values.size >= HASHED_ROWS:
+            import pandas as pd
 
-    codes, distinct = pd.factorize(values)
-    order = np.argsort(distinct)
-    place = np.empty_like(order)
-    place[order] = np.arange(order.size)
-    return place[codes], distinct[order]
+            return pd.factorize(values, sort=True)
+    distinct, codes = np.unique(values, return_inverse=True)
+    return codes, distinct
 
 
 def example_rows(codes: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -194,9 +162,7 @@ def in_order(codes: NDArray[np.integer], labels: Labels, name: str) -> Encoded:
         labels, numbers = np.unique(labels, return_inverse=True)
     else:
         order = order_of(labels.tolist())
-        numbers = np.empty_like(order)
-        numbers[order] = np.arange(order.size)
-        labels = labels[order]
+        labels, numbers = labels[order], np.argsort(order)
     # The code -1 indexes the last of these numbers, which is -1.
     return np.append(numbers, -1)[codes], labels
 
@@ -226,11 +192,9 @@ def encode_column(column: Any, name: str) -> Encoded:
         if column.dtype == object or getattr(column.dtype, "storage", "") == "python":
             return encode_array(column.to_numpy(object), name)
         if column.dtype == "category":
-            codes, labels = np.asarray(column.cat.codes), np.asarray(column.cat.categories, object)
-            has_label = codes >= 0
-            codes, labels = drop_unused(codes[has_label].astype(np.intp), labels)
-            numbers, labels = encode_array(labels, name)
-            return of_all_rows(has_label, numbers[codes], labels)
+            codes, categories = column.factorize()
+            numbers, labels = encode_array(np.asarray(categories, object), name)
+            return np.append(numbers, -1)[codes], labels
     series = nw.from_native(column, series_only=True)
     if series.dtype.is_nested():
         raise nested(f"a column of {series.dtype}", name)
@@ -337,21 +301,19 @@ def _categories_of(column: Any) -> tuple[Any, ...]:
 
 def encode_columns(columns: Mapping[str, Any]) -> Encoded:
     """Return each row's group number, and the labels, from several named columns."""
-    several = []
+    several: list[Any] = []
     for name, column in columns.items():
         own = _group_columns(column, name)
         if len(own) != 1:
             raise ValueError(f"{name} must be one column of labels; got {len(own)}.")
         several += own
-    first, *others = columns
-    for name, column in zip(others, several[1:], strict=True):
-        check_length(name, len(column), first, len(several[0]))
+        check_length(name, len(own[0]), next(iter(columns)), len(several[0]))
     return _encode_all(several, ", ".join(columns), None)
 
 
 def _group_columns(groups: Any, name: str) -> list[Any]:
     """Convert the group labels that users pass to columns: numpy arrays or native series."""
-    groups = from_array_api(unwrapped(groups))
+    groups = unwrapped(groups)
     if isinstance(groups, np.ndarray):
         if groups.ndim == 2 and groups.shape[1] > 0:
             return [column_of(groups[:, i], name) for i in range(groups.shape[1])]

@@ -154,20 +154,24 @@ def kind_of(labels: Labels | None) -> Any:
     """
     if labels is None:
         return "no groups"
-    kind = None
+    kind = ANY_KIND if labels.size else None
     for label in labels:
-        own = kind_of_label(label.item() if isinstance(label, np.generic) else label)
-        kind = own if kind is None else unite_kinds(kind, own)
+        kind = unite_kinds(kind, kind_of_label(label))
         if not _is_open(kind):  # The first label except MISSING usually determines the kind.
             break
     return kind
+
+
+def _common_kind(labels: Iterable[Any]) -> Any:
+    """Return the kind of all labels, or None for labels that do not mix or are not valid."""
+    return functools.reduce(unite_kinds, set(map(kind_of_label, labels)), ANY_KIND)
 
 
 def kind_of_label(label: Any) -> Any:
     """Return a label's kind, or None for types that are not valid."""
     if isinstance(label, bool | np.bool_):
         return "bool"
-    if isinstance(label, int):
+    if isinstance(label, int | np.integer):
         return "int"
     if isinstance(label, str):
         return ANY_KIND if label == MISSING else "str"
@@ -259,7 +263,7 @@ def check_label(label: Any, name: str) -> Any:
 
 def not_a_label(odd: Any, name: str) -> TypeError:
     """Return the error for a value with another type, or for a number that is not whole."""
-    mend = NO_FLOATS if isinstance(odd, float | Decimal) else _AS_TEXT
+    mend = NO_FLOATS if isinstance(odd, float | np.floating | Decimal) else _AS_TEXT
     if isinstance(odd, Decimal):
         mend += f", or {_AS_TEXT}"
     return TypeError(
@@ -270,24 +274,20 @@ def not_a_label(odd: Any, name: str) -> TypeError:
 def checked_labels(labels: Labels, name: str) -> Labels:
     """Return distinct labels in their simplest dtype."""
     items = labels.tolist()
+    check_text((item for item in items if isinstance(item, str)), name)
     if set(map(type, items)) <= {str}:
-        check_text(items, name)
         return labels
     plain = [item.item() if isinstance(item, np.generic) else item for item in items]
-    check_text((item for item in plain if isinstance(item, str)), name)
-    kinds = {kind_of_label(item) for item in plain}
-    if None in kinds:
-        odd = next(item for item in plain if kind_of_label(item) is None)
-        raise not_a_label(odd, name)
-    kind = functools.reduce(unite_kinds, kinds)
+    kind = _common_kind(plain)
     if kind is None:
-        raise mixed_kinds(kinds, name)
-    has_missing = ANY_KIND in kinds
+        odd = [item for item in plain if kind_of_label(item) is None]
+        raise not_a_label(odd[0], name) if odd else mixed_kinds(map(kind_of_label, plain), name)
+    valid = [item for item in plain if not is_missing(item)]
+    has_missing = len(valid) < len(plain)
     if kind == "bool" and not has_missing:
         return np.asarray(plain, np.bool_)
     if kind == "int":
-        numbers = [item for item in plain if not is_missing(item)]
-        low, high = min(numbers), max(numbers)
+        low, high = min(valid), max(valid)
         if low < -1 << 63 or high >= 1 << (64 if low >= 0 else 63):
             raise TypeError(
                 f"{name} holds integers from {low} to {high}, which do not fit in 64 bits; "
@@ -302,6 +302,25 @@ def checked_labels(labels: Labels, name: str) -> Labels:
             return np.asarray(plain, "datetime64[us]")
         return object_array(map(as_label, plain))
     return object_array(plain)
+
+
+def exact_values(column: NDArray[Any], name: str) -> NDArray[Any]:
+    """Return whole floats as integers, and dates as fine as Python's; refuse other numbers."""
+    if column.dtype.kind == "M":
+        dates = column.astype("datetime64[us]")
+        if not np.array_equal(dates, column):
+            raise ValueError(f"{name} holds {TOO_FINE}")
+        return dates
+    is_whole_number = np.isfinite(column) & (column == np.rint(column))
+    if not is_whole_number.all():
+        raise not_a_label(column[is_whole_number.argmin()].item(), name)
+    most = 2.0 ** min(np.finfo(column.dtype).nmant + 1, 62)
+    if column.size and np.abs(column).max() > most:
+        raise TypeError(
+            f"{name} holds floats beyond 2**{int(np.log2(most))}, which may be rounded integers: "
+            "read the column as integers or as text."
+        )
+    return column.astype(np.int64)
 
 
 def some_labels(labels: Labels, chosen: NDArray[Any]) -> Labels:
@@ -343,13 +362,9 @@ def are_sorted_labels(labels: Labels) -> bool:
     """Return whether labels are distinct, share a kind, and have `encode_groups`'s order."""
     if labels.dtype.kind in "biuM":
         return bool((labels[1:] > labels[:-1]).all())
-    if labels.dtype.kind != "O":
+    if labels.dtype.kind != "O" or _common_kind(labels) is None:
         return False
-    items = labels.tolist()
-    kinds = set(map(kind_of_label, items))
-    if None in kinds or (kinds and functools.reduce(unite_kinds, kinds) is None):
-        return False
-    ranks = list(map(_rank, items))
+    ranks = list(map(_rank, labels.tolist()))
     return all(map(operator.lt, ranks, ranks[1:]))
 
 
@@ -392,9 +407,8 @@ class Classes(NamedTuple):
     def merged(cls, parts: Iterable[Classes]) -> Classes:
         """Merge several parts' class labels."""
         parts = list(parts)
-        seen = {label for part in parts for label in part.seen}
         positive = {part.pos_label for part in parts if part.pos_label is not None}
-        labels = sorted(seen, key=_order)
+        labels = sorted({label for part in parts for label in part.seen}, key=_order)
         of_rows = listed(labels, most=4)
         mend = (
             "A label may be misspelled. If the names of classes differ between parts, pass "
@@ -410,7 +424,7 @@ class Classes(NamedTuple):
             raise ValueError(
                 f"the rows must have two labels; got {len(labels)} labels in all, {of_rows}. {mend}"
             )
-        if len(labels) == 2 and positive and not positive <= seen:
+        if len(labels) == 2 and positive and not positive <= {*labels}:
             raise ValueError(
                 f"pos_label={shortened(*positive)} is not among the labels of all rows, {of_rows}; "
                 "pass one of these labels; otherwise the rows of both classes count as negatives."
@@ -532,12 +546,12 @@ def refuse_missing_labels(
     y: NDArray[Any], n_rows: NDArray[np.int64] | None = None, name: str = "y_true"
 ) -> None:
     """Raise a ValueError if class labels are missing."""
-    n_missing = count_missing(y, n_rows)
-    if n_missing:
-        total = total_of_rows(y.size, n_rows)
-        raise ValueError(
-            f"{name} has {n_missing} missing labels of {total}; drop these rows first."
-        )
+    _refuse_labels(count_missing(y, n_rows), "missing", total_of_rows(y.size, n_rows), name)
+
+
+def _refuse_labels(n_rows: int, what: str, total: int, name: str) -> None:
+    if n_rows:
+        raise ValueError(f"{name} has {n_rows} {what} labels of {total}; drop these rows first.")
 
 
 def is_infinite(label: Any) -> bool:
@@ -562,12 +576,9 @@ def classes_of(
         raise not_single_values(y, name) from error
     check_text((label for label in classes if isinstance(label, str)), name)
     infinite = [label for label in classes if is_infinite(label)]
-    if infinite:  # results of a division, not classes
-        n_infinite = number_of_rows(np.isin(y, infinite), n_rows)
-        raise ValueError(
-            f"{name} has {n_infinite} infinite labels of {total_of_rows(y.size, n_rows)}; drop "
-            "these rows first."
-        )
+    # The results of a division are no classes.
+    n_infinite = number_of_rows(np.isin(y, infinite), n_rows) if infinite else 0
+    _refuse_labels(n_infinite, "infinite", total_of_rows(y.size, n_rows), name)
     try:
         return sorted(classes)
     except TypeError as error:

@@ -43,9 +43,8 @@ def check_row_order(inputs: Mapping[str, Any], *, is_cut: bool = False) -> None:
     """
     indexes = {name: values.index for name, values in inputs.items() if has_index(values)}
     # Compare all indexes with the first index that is not a plain ``RangeIndex``.
-    named = [name for name, index in indexes.items() if not _is_plain(index)]
     for name, index in indexes.items():
-        reference = [*named, *indexes][0]
+        reference = next((n for n in indexes if not _is_plain(indexes[n])), name)
         other = indexes[reference]
         # `check_length` refuses different lengths.
         if len(index) != len(other) or index.equals(other):
@@ -98,33 +97,26 @@ def is_series(groups: Any) -> bool:
     return hasattr(groups, "iloc") and not hasattr(groups, "columns")
 
 
-def groups_by_name(groups: Any, X: Any) -> Any:
-    """Return labels for X's rows from column names, or from a Series with the index of X."""
-    if is_series(groups):
-        return aligned(groups, X)
-    return columns_of(X, [groups] if isinstance(groups, str) else groups)
-
-
-def groups_of_rows(groups: Any, X: Any, name: str = "groups") -> Any:
+def groups_of_rows(groups: Any, X: Any, name: str = "groups", *, are_from_x: bool = False) -> Any:
     """Return labels for X's rows from column names, a Series or an array.
 
+    With `are_from_x`, every list holds column names, and a Series always matches the index of X.
     `name` is the argument name, for messages.
     """
     groups, X = unwrapped(groups), unwrapped(X)
-    if isinstance(groups, str):
-        return columns_of(X, [groups], name)
     if is_column_names(groups):
+        names = [groups] if isinstance(groups, str) else groups
         # A list with one string per row may contain labels instead of names.
-        if len(groups) != np.shape(X)[0]:
-            return columns_of(X, groups, name)
-        names = getattr(X, "column_names", getattr(X, "columns", ()))
-        if set(groups) <= set(names):
+        if are_from_x or isinstance(groups, str) or len(names) != np.shape(X)[0]:
+            return columns_of(X, names, name)
+        if set(names) <= set(getattr(X, "column_names", getattr(X, "columns", ()))):
             raise ValueError(
                 f"{name}={shortened(groups)} could be the names of columns of X or the labels of "
                 "its rows; pass labels as an array."
             )
         return groups
-    if has_index(groups) and has_index(X) and not _is_by_position(groups, X):
+    is_indexed = has_index(groups) and has_index(X)
+    if are_from_x or (is_indexed and not _is_by_position(groups, X)):
         return aligned(groups, X, name)
     return groups
 
@@ -362,15 +354,8 @@ def check_rows(
     Messages call the scores `name`. Without `warn_labels`, scores that are class labels and a
     misspelled `pos_label` cause no warning. Messages and `n_missing` count the rows of `n_rows`.
     """
-    check_row_order(
-        {
-            "y_true": y_true,
-            name: y_score,
-            "groups": groups,
-            "sample_weight": sample_weight,
-            "clusters": clusters,
-        }
-    )
+    inputs = {"y_true": y_true, name: y_score, "groups": groups, "sample_weight": sample_weight}
+    check_row_order({**inputs, "clusters": clusters})
     scores = check_scores(y_score, name, keep_single=True, n_rows=n_rows)
     y = column_of(y_true, "y_true")
     positive, classes = check_labels(y, pos_label, n_rows)
@@ -378,29 +363,24 @@ def check_rows(
     if warn_labels:
         warn_if_hard_labels(y if y.dtype.kind in "biuf" else positive, scores)
         warn_if_misspelled(classes)
-    weights: NDArray[np.float64] | None = None
-    if sample_weight is not None:
-        weights = check_weights(sample_weight)
-        check_length("sample_weight", weights.size, "y_true", positive.size)
-    codes: NDArray[np.intp] | None = None
-    labels: Labels | None = None
+    weights = None if sample_weight is None else check_weights(sample_weight)
+    codes, labels, cluster_of = None, None, None
     if groups is not None:
         codes, labels = encode_groups(groups, missing=missing, n_rows=n_rows)
-        check_length("groups", codes.size, "y_true", positive.size)
-    cluster_of: NDArray[np.intp] | None = None
     if clusters is not None:
         cluster_of, _ = encode_groups(clusters, "clusters")
-        check_length("clusters", cluster_of.size, "y_true", positive.size)
+    given = {"sample_weight": weights, "groups": codes, "clusters": cluster_of}
+    for argument, values in given.items():
+        if values is not None:
+            check_length(argument, values.size, "y_true", positive.size)
     kept = None if weights is None or weights.all() else weights > 0
     n_missing = 0
-    if codes is not None and codes.size and int(codes.min()) < 0:
+    if codes is not None and codes.min(initial=0) < 0:
         lacks_label = codes < 0
         n_missing = number_of_rows(lacks_label if kept is None else lacks_label & kept, n_rows)
         kept = ~lacks_label if kept is None else ~lacks_label & kept
-    orders = category_orders(groups)
-    rows = Rows(
-        positive, scores, codes, labels, weights, n_missing, classes, kept, cluster_of, orders
-    )
+    of_all = positive, scores, codes, labels, weights, n_missing, classes, kept, cluster_of
+    rows = Rows(*of_all, category_orders(groups))
     rows = rows if kept is None else rows.at(kept)
     if rows.weights is not None and (rows.weights == 1.0).all():
         rows = rows._replace(weights=None)
