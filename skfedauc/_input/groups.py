@@ -176,7 +176,8 @@ def of_all_rows(has_label: NDArray[np.bool_], codes: NDArray[np.intp], labels: L
 
 def drop_unused(codes: NDArray[np.intp], labels: Labels) -> Encoded:
     """Renumber the groups that have rows, and drop the other groups' labels."""
-    used = np.bincount(codes, minlength=labels.size) > 0
+    used = np.zeros(labels.size, np.bool_)
+    used[codes] = True
     if used.all():
         return codes, labels
     return (np.cumsum(used) - 1)[codes], some_labels(labels, used)
