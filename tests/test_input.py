@@ -17,9 +17,8 @@ from skfedauc import (
     GroupAUC,
     ScoreCounts,
     WithinGroupStratifiedKFold,
+    _input,
 )
-from skfedauc._input import encode_groups
-from skfedauc._input import groups as group_module
 
 ROWS = {
     "y_true": [0, 1, 0, 1],
@@ -177,12 +176,12 @@ def test_numbers_of_text(monkeypatch, column):
         positions = {label: position for position, label in enumerate(sorted(set(rows)))}
         assert_text_codes(given, rows, positions)
         with monkeypatch.context() as as_of_many_rows:
-            as_of_many_rows.setattr(group_module, "HASHED_ROWS", 2)
+            as_of_many_rows.setattr(_input, "HASHED_ROWS", 2)
             assert_text_codes(given, rows, positions)
 
 
 def assert_text_codes(given, rows, positions):
-    codes, labels = encode_groups(given)
+    codes, labels = _input.encode_groups(given)
     assert labels.dtype == object
     assert labels.tolist() == list(positions)
     assert {type(label) for label in labels} == {str}
