@@ -45,7 +45,6 @@ _MOST_JOBS = (1 << 31) - 1
 
 
 def check_option(name: str, value: Any, options: Iterable[str | None], hint: str = "") -> Any:
-    """Return an argument that takes one among several names, after checking it."""
     known = list(options)
     # Arrays compare by element, so that `in` alone would raise an error of its own.
     if (value is None or isinstance(value, str)) and value in known:
@@ -102,7 +101,6 @@ def check_number(
 
 
 def check_share(value: Any, name: str) -> float:
-    """Return a float between 0 and 1, exclusive, or raise a ValueError."""
     if is_number(value) and 0 < value < 1:
         return float(value)
     is_percent = is_number(value) and 1 < value < 100
@@ -111,7 +109,6 @@ def check_share(value: Any, name: str) -> float:
 
 
 def check_whole_number(value: Any, name: str, at_least: int = 1, at_most: int = _LARGEST) -> int:
-    """Return an integer of at least `at_least`, or raise a ValueError."""
     is_whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if not is_whole or not at_least <= value <= at_most:
         ends = f"at most {at_most:,}" if is_whole and value > at_most else f"at least {at_least}"
@@ -120,14 +117,12 @@ def check_whole_number(value: Any, name: str, at_least: int = 1, at_most: int = 
 
 
 def check_flag(value: Any, name: str) -> bool:
-    """Return True or False, or raise a TypeError."""
     if not isinstance(value, bool | np.bool_):
         raise TypeError(f"{name} must be True or False; got {described(value)}.")
     return bool(value)
 
 
 def check_n_jobs(n_jobs: Any) -> int | None:
-    """Return the checked `n_jobs`."""
     is_whole = isinstance(n_jobs, int | np.integer) and not isinstance(n_jobs, bool)
     if n_jobs is not None and (not is_whole or n_jobs == 0 or abs(n_jobs) > _MOST_JOBS):
         given = shortened(n_jobs)
@@ -261,7 +256,6 @@ def nested(what: str, name: str) -> TypeError:
 
 
 def mixed_kinds(kinds: Iterable[Any], name: str) -> TypeError:
-    """Return the error for labels of kinds that do not mix."""
     found = ", ".join(sorted(set(map(str, kinds))))
     return TypeError(
         f"{name} mixes labels of different kinds ({found}); convert them to one kind, for instance "
@@ -649,12 +643,10 @@ def _is_open(kind: Any) -> bool:
 
 
 def is_missing(label: Any) -> bool:
-    """Return whether `label` is `MISSING`, the label for rows without a label."""
     return isinstance(label, str) and label == MISSING
 
 
 def is_whole(number: Any) -> bool:
-    """Return whether a float or a decimal is a whole number."""
     return math.isfinite(number) and number == math.floor(number)
 
 
@@ -682,11 +674,11 @@ def as_label(label: Any) -> Any:
         return label.item()
     if isinstance(label, float | Decimal) and is_whole(label):
         return int(label)
-    if isinstance(label, datetime.datetime) and label.tzinfo is not None:
-        import pandas as pd
-
-        return pd.Timestamp(label)
     if isinstance(label, datetime.datetime):
+        if label.tzinfo is not None:
+            import pandas as pd
+
+            return pd.Timestamp(label)
         return label.to_pydatetime() if hasattr(label, "to_pydatetime") else label
     if isinstance(label, datetime.date):
         return datetime.datetime(label.year, label.month, label.day)
@@ -845,7 +837,6 @@ class Classes(NamedTuple):
 
     @classmethod
     def merged(cls, parts: Iterable[Classes]) -> Classes:
-        """Merge several parts' class labels."""
         parts = list(parts)
         positive = {part.pos_label for part in parts if part.pos_label is not None}
         labels = sorted({label for part in parts for label in part.seen}, key=_order)
@@ -985,7 +976,6 @@ def _folded(text: str) -> str | float:
 def refuse_missing_labels(
     y: NDArray[Any], n_rows: NDArray[np.int64] | None = None, name: str = "y_true"
 ) -> None:
-    """Raise a ValueError if class labels are missing."""
     _refuse_labels(count_missing(y, n_rows), "missing", total_of_rows(y.size, n_rows), name)
 
 
@@ -995,7 +985,6 @@ def _refuse_labels(n_rows: int, what: str, total: int, name: str) -> None:
 
 
 def is_infinite(label: Any) -> bool:
-    """Return whether a label is an infinite number."""
     return isinstance(label, numbers.Number | Decimal) and label in (math.inf, -math.inf)
 
 
@@ -1042,7 +1031,6 @@ def class_labels(y: Any, name: str = "y") -> tuple[NDArray[Any], NDArray[np.intp
 
 
 def warn_if_hard_labels(y: NDArray[Any], scores: NDArray[np.float64] | NDArray[np.float32]) -> None:
-    """Warn if all scores are class labels."""
     # Unless scores are class labels, the first 16 almost always have more than two distinct values.
     if scores.size < 2 or y.dtype.kind not in "biuf" or len(set(scores[:16].tolist())) > 2:
         return
@@ -1258,7 +1246,6 @@ Missing: TypeAlias = Literal["raise", "drop", "group"]
 
 
 def check_missing(missing: Any) -> Missing:
-    """Return `missing` after checking it."""
     return check_option("missing", missing, ("raise", "drop", "group"))  # type: ignore[no-any-return]
 
 
@@ -1450,8 +1437,8 @@ def check_group_names(names: Any, labels: Labels | None) -> tuple[str, ...]:
         raise ValueError(f"group_names must be different; got {described(names)}.")
     n_columns = _n_columns_of(labels)
     # Without groups the number of columns is unknown.
-    is_empty = labels is not None and labels.size == 0
-    if given and len(given) != n_columns and not is_empty:
+    is_known = labels is None or labels.size > 0
+    if given and is_known and len(given) != n_columns:
         raise ValueError(
             f"group_names must have one name for each of the {n_columns} columns that groups come "
             f"from; got {described(names)}."
@@ -1459,26 +1446,22 @@ def check_group_names(names: Any, labels: Labels | None) -> tuple[str, ...]:
     return given
 
 
-def column_names(
-    groups: tuple[Any, ...] | list[Any] | None, names: tuple[str, ...]
-) -> tuple[str, ...]:
+def column_names(groups: Sequence[Any] | None, names: tuple[str, ...]) -> tuple[str, ...]:
     """Return the names of group columns, or the default names."""
-    first = groups[0] if groups else None
-    return names or default_names(len(first) if isinstance(first, tuple) else 1)
+    return names or default_names(_n_columns_of(groups) or 1)
 
 
 def default_names(n_columns: int) -> tuple[str, ...]:
-    """Return the default names of unnamed group columns."""
     if n_columns == 1:
         return ("group",)
     return tuple(f"group_{number}" for number in range(1, n_columns + 1))
 
 
-def _n_columns_of(labels: Labels | None) -> int:
+def _n_columns_of(labels: Labels | Sequence[Any] | None) -> int:
     """Return how many group columns there are: how many parts the first label has."""
     if labels is None:
         return 0
-    first = labels[0] if labels.size else None
+    first = labels[0] if len(labels) else None
     return len(first) if isinstance(first, tuple) else 1
 
 
@@ -1495,10 +1478,8 @@ def unite_labels(tables: list[Labels]) -> tuple[list[NDArray[np.intp]], Labels]:
     if all(table is first or np.array_equal(table, first) for table in tables[1:]):
         return [np.arange(first.size)] * len(tables), first
     filled = [table for table in tables if table.size]
-    of_tables = {table.dtype.kind for table in filled}
-    if {"i", "u"} <= of_tables:  # numpy would convert them to floats.
-        is_small = of_tables == {"i", "u"} and min(int(table[0]) for table in filled) >= 0
-        filled = [table.astype(np.uint64 if is_small else object) for table in filled]
+    if len({table.dtype for table in filled}) > 1:  # numpy would make floats of integers.
+        filled = [table.astype(object) for table in filled]
     codes, labels = encode_column(np.concatenate(filled), "groups")
     return np.split(codes, np.cumsum([table.size for table in tables])[:-1]), labels
 
@@ -1584,7 +1565,6 @@ def check_row_order(inputs: Mapping[str, Any], *, is_cut: bool = False) -> None:
 
 
 def has_index(values: Any) -> bool:
-    """Return whether the input has an index like a pandas Series or DataFrame."""
     return hasattr(values, "iloc") and hasattr(values, "index")
 
 
@@ -1601,14 +1581,12 @@ def _same_labels(left: Any, right: Any) -> bool:
 
 
 def is_column_names(groups: Any) -> bool:
-    """Return whether `groups` is a column name or a list of column names."""
     return isinstance(groups, str) or (
         isinstance(groups, list) and bool(groups) and all(isinstance(g, str) for g in groups)
     )
 
 
 def is_series(groups: Any) -> bool:
-    """Return whether `groups` is a pandas Series."""
     return hasattr(groups, "iloc") and not hasattr(groups, "columns")
 
 
@@ -1686,7 +1664,6 @@ def distinct_columns(X: Any, names: Mapping[str, list[str]], table: str) -> Any:
 
 
 def columns_of(X: Any, names: list[str], name: str = "groups", table: str = "X") -> Any:
-    """Return a DataFrame's columns by name."""
     import narwhals.stable.v2 as nw
 
     X = distinct_columns(X, {name: names}, table)
@@ -1727,7 +1704,6 @@ def _not_single_values(column: str, kind: Any, name: str) -> TypeError:
 
 
 def column_named(X: Any, column: str | None, name: str, table: str) -> Any:
-    """Return a DataFrame's column as a native series."""
     import narwhals.stable.v2 as nw
 
     frame = nw.from_native(columns_of(X, [str(column)], name, table), eager_only=True)

@@ -53,7 +53,6 @@ def is_routing_enabled() -> bool:
 
 
 def score_requests(owner: Any, requests: Mapping[str, Any]) -> MetadataRequest:
-    """Return a scorer's metadata request by metadata name."""
     request = MetadataRequest(owner=owner)
     for name, alias in requests.items():
         request.score.add_request(param=name, alias=alias)
@@ -73,7 +72,6 @@ def weight_name(estimator: Any) -> str:
 
 
 def number_of_rows(X: Any, name: str = "X") -> int:
-    """Return how many rows an array, a sparse matrix or a DataFrame has."""
     try:
         return int(_num_samples(_input.unwrapped(X)))
     except TypeError as error:
@@ -90,7 +88,6 @@ def is_scored_by_a_tool() -> bool:
 
 
 def wants_groups(splitter: Any) -> bool:
-    """Return whether a splitter uses groups."""
     if hasattr(splitter, "get_metadata_routing"):
         requests = get_routing_for_object(splitter).split.requests
         return requests.get("groups") not in (None, False, UNUSED)
@@ -361,7 +358,6 @@ def _classes_of(estimator: Any) -> Any:
 
 
 def _three_classes(estimator: Any, remedy: str) -> Any:
-    """Return a fitted classifier's three or more classes."""
     classes = _classes_of(estimator)
     if classes is None or len(classes) < 3:
         number = "no" if classes is None else len(classes)

@@ -98,13 +98,6 @@ def error_rate_bound(
     >>> from skfedauc.error_bounds import error_rate_bound
     >>> round(error_rate_bound(13, 78, confidence_level=0.99), 4)
     0.2875
-    >>> round(
-    ...     error_rate_bound(
-    ...         13, 78, n_disagreements=1, n_unlabeled=87, confidence_level=0.99
-    ...     ),
-    ...     4,
-    ... )
-    0.3833
     """
     tail = 1.0 - check_confidence_level(confidence_level)
     errors, rows = _counts(n_errors, n_rows, "n_errors", "n_rows")

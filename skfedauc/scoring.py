@@ -479,7 +479,6 @@ class GroupAUCScorer(_sklearn.BaseScorer):
         return self._of_group(tuple(values.index.tolist()), values.to_numpy(), policy)
 
     def _rows(self, X: Any, y_true: Any, groups: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
-        """Return the labels, the groups and the weights of the rows."""
         if self._options.groups is None and groups is None:
             raise ValueError(
                 "the scorer was made with groups=None, but received no groups. Pass groups "
