@@ -77,24 +77,17 @@ def check_number(
     value: Any,
     name: str,
     *,
-    above: float | None = None,
-    at_least: float | None = None,
-    below: float | None = None,
-    at_most: float | None = None,
+    above: float = -math.inf,
+    at_least: float = -math.inf,
+    below: float = math.inf,
+    at_most: float = math.inf,
     hint: str = "",
 ) -> float:
     """Return a finite number within the given ends as a float, or raise a ValueError."""
     number = float(value) if is_number(value) else math.nan
-    is_within = (
-        math.isfinite(number)
-        and (above is None or number > above)
-        and (at_least is None or number >= at_least)
-        and (below is None or number < below)
-        and (at_most is None or number <= at_most)
-    )
-    if not is_within:
+    if not (above < number < below and at_least <= number <= at_most):
         ends = {"above": above, "at least": at_least, "below": below, "at most": at_most}
-        words = [f"{word} {end:g}" for word, end in ends.items() if end is not None]
+        words = [f"{word} {end:g}" for word, end in ends.items() if math.isfinite(end)]
         what = f"a number {enumerated(words)}" if words else "a finite number"
         raise ValueError(f"{name} must be {what}; got {shortened(value)}.{hint}")
     return number
@@ -376,12 +369,6 @@ def _refuse_infinite(
         )
 
 
-def _refuse_negative(values: NDArray[Any], name: str) -> None:
-    if values.size and values.min() < 0:
-        n_negative = int((values < 0).sum())
-        raise ValueError(f"{name} must be 0 or more; got {n_negative} negative values.")
-
-
 def check_weights(values: Any, name: str = "sample_weight") -> NDArray[np.float64]:
     """Return weights as finite float64, 0 or more, and refuse extreme scales and ratios."""
     weights = check_sums(values, name)
@@ -401,17 +388,15 @@ def check_sums(values: Any, name: str) -> NDArray[np.float64]:
     """Return summed weights or squared weights as finite float64, 0 or more."""
     sums = _as_floats(column_of(values, name), name)
     _refuse_infinite(sums, name)
-    _refuse_negative(sums, name)
+    n_negative = int((sums < 0).sum())
+    if n_negative:
+        raise ValueError(f"{name} must be 0 or more; got {n_negative} negative values.")
     return sums
 
 
 def check_counts(values: Any, name: str) -> NDArray[np.int64]:
     """Return counts as whole numbers from 0 to 2**40."""
-    counts = column_of(values, name)
-    if counts.dtype.kind not in "iub":
-        counts = _as_floats(counts, name)
-        _refuse_infinite(counts, name)
-    _refuse_negative(counts, name)
+    counts = check_sums(values, name)
     if counts.size and counts.max() > _MOST_ROWS:
         raise ValueError(
             f"{name} must be at most 2**40, the most rows of a class that a ScoreCounts can count "
@@ -1545,7 +1530,8 @@ def check_row_order(inputs: Mapping[str, Any], *, is_cut: bool = False) -> None:
         # `check_length` refuses different lengths.
         if len(index) != len(other) or index.equals(other):
             continue
-        is_same = _same_labels(index, other)
+        is_same = index.nlevels == other.nlevels
+        is_same = is_same and bool(index.isin(other).all() and other.isin(index).all())
         if not is_same and (is_cut or _is_plain(index) or _is_plain(other)):
             continue
         first, second = sorted((name, reference), key=list(indexes).index)
@@ -1572,12 +1558,6 @@ def _is_plain(index: Any) -> bool:
     """Return whether an index numbers the rows from 0, as pandas does by default."""
     is_range = hasattr(index, "start") and hasattr(index, "step")
     return is_range and index.start == 0 and index.step == 1
-
-
-def _same_labels(left: Any, right: Any) -> bool:
-    if left.nlevels != right.nlevels:
-        return False
-    return bool(left.isin(right).all() and right.isin(left).all())
 
 
 def is_column_names(groups: Any) -> bool:
