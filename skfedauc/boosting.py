@@ -255,9 +255,8 @@ class XGBoostMetric(_GroupMetric):
         """Compute the metric from ``(predictions, DMatrix)``, or from ``(y, scores)``."""
         if not hasattr(second, "get_label"):  # XGBClassifier passes arrays.
             return self._merged_value(first, second, sample_weight, None)
-        return self.__name__, self._merged_value(
-            second.get_label(), first, second.get_weight(), second
-        )
+        rows = second.get_label(), first, second.get_weight(), second
+        return self.__name__, self._merged_value(*rows)
 
     def _merged_value(self, y: Any, scores: Any, weights: Any, dmatrix: Any) -> float:
         if weights is not None and len(weights) == 0:  # XGBoost's value for no weights
@@ -371,17 +370,17 @@ class LightGBMMetric(_GroupMetric):
         self, first: Any, second: Any, weight: Any = None
     ) -> tuple[str, float, bool]:  # LightGBM passes weights to functions with three parameters.
         """Compute the metric from ``(predictions, Dataset)``, or from ``(y, scores, weight)``."""
-        dataset = second if hasattr(second, "get_label") else None
-        if dataset is None:  # LGBMClassifier passes arrays.
-            return self.__name__, self._value(self._counts(first, second, weight, None)), True
-        if self._function is not None and _n_machines(dataset.params or {}) > 1:
-            raise ValueError(
-                "LightGBM has no exchange between the metrics of several machines, so a function "
-                "of the Dataset would give the AUC of the rows of one machine. Give every machine "
-                "the same evaluation set, and pass groups=[(y_valid, groups_valid)]."
-            )
-        counts = self._counts(dataset.get_label(), first, dataset.get_weight(), dataset)
-        return self.__name__, self._value(counts), True
+        rows = first, second, weight, None  # LGBMClassifier passes arrays.
+        if hasattr(second, "get_label"):
+            if self._function is not None and _n_machines(second.params or {}) > 1:
+                raise ValueError(
+                    "LightGBM has no exchange between the metrics of several machines, so a "
+                    "function of the Dataset would give the AUC of the rows of one machine. Give "
+                    "every machine the same evaluation set, and pass "
+                    "groups=[(y_valid, groups_valid)]."
+                )
+            rows = second.get_label(), first, second.get_weight(), second
+        return self.__name__, self._value(self._counts(*rows)), True
 
 
 def _positives(y: Any, name: str) -> NDArray[np.bool_]:
