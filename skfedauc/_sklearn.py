@@ -53,7 +53,6 @@ def is_routing_enabled() -> bool:
 
 
 def score_requests(owner: Any, requests: Mapping[str, Any]) -> MetadataRequest:
-    """Return a scorer's metadata request by metadata name."""
     request = MetadataRequest(owner=owner)
     for name, alias in requests.items():
         request.score.add_request(param=name, alias=alias)
@@ -73,7 +72,6 @@ def weight_name(estimator: Any) -> str:
 
 
 def number_of_rows(X: Any, name: str = "X") -> int:
-    """Return how many rows an array, a sparse matrix or a DataFrame has."""
     try:
         return int(_num_samples(_input.unwrapped(X)))
     except TypeError as error:
@@ -90,7 +88,6 @@ def is_scored_by_a_tool() -> bool:
 
 
 def wants_groups(splitter: Any) -> bool:
-    """Return whether a splitter uses groups."""
     if hasattr(splitter, "get_metadata_routing"):
         requests = get_routing_for_object(splitter).split.requests
         return requests.get("groups") not in (None, False, UNUSED)
@@ -284,10 +281,10 @@ def response_values(estimator: Any, X: Any, name: str) -> Any:
 
 def _decisions_as_numbers(values: Any, estimator: Any, name: str) -> Any:
     """Return predicted classes as 1 for ``classes_[1]``, else 0; return scores as numpy."""
-    values = _input.from_array_api(values)
+    values = _input.unwrapped(values)
     if name != "predict" or not is_classifier(estimator):
         return values
-    return (np.asarray(values) == _input.from_array_api(estimator.classes_)[1]).astype(np.float64)
+    return (np.asarray(values) == _input.unwrapped(estimator.classes_)[1]).astype(np.float64)
 
 
 def _shared_scores(method_caller: Any, estimator: Any, X: Any, name: str) -> Any:
@@ -305,7 +302,7 @@ def _shared_scores(method_caller: Any, estimator: Any, X: Any, name: str) -> Any
     ours = (name, "of classes_[1]")
     if ours not in cache:
         is_foreign = name in cache and name != "predict" and is_classifier(estimator)
-        scores = _input.from_array_api(method_caller(estimator, name, X, pos_label=None))
+        scores = _input.unwrapped(method_caller(estimator, name, X, pos_label=None))
         if is_foreign and not _are_of_default_class(scores, estimator, X, name):
             scores = response_values(estimator, X, name)
         cache[ours] = _decisions_as_numbers(scores, estimator, name)
@@ -357,11 +354,10 @@ def _classes_of(estimator: Any) -> Any:
         and not hasattr(estimator, "classes_")
     ):
         check_is_fitted(estimator)
-    return _input.from_array_api(getattr(estimator, "classes_", None))
+    return _input.unwrapped(getattr(estimator, "classes_", None))
 
 
 def _three_classes(estimator: Any, remedy: str) -> Any:
-    """Return a fitted classifier's three or more classes."""
     classes = _classes_of(estimator)
     if classes is None or len(classes) < 3:
         number = "no" if classes is None else len(classes)

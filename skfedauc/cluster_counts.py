@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc import _input
-from skfedauc._input.groups import number_integers
+from skfedauc._input import number_integers
 from skfedauc._words import all_shortened, described
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.disclosure import Need, needs

@@ -98,13 +98,6 @@ def error_rate_bound(
     >>> from skfedauc.error_bounds import error_rate_bound
     >>> round(error_rate_bound(13, 78, confidence_level=0.99), 4)
     0.2875
-    >>> round(
-    ...     error_rate_bound(
-    ...         13, 78, n_disagreements=1, n_unlabeled=87, confidence_level=0.99
-    ...     ),
-    ...     4,
-    ... )
-    0.3833
     """
     tail = 1.0 - check_confidence_level(confidence_level)
     errors, rows = _counts(n_errors, n_rows, "n_errors", "n_rows")
@@ -219,7 +212,7 @@ class BoundedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Predictions of `classifier`; without `classifier`, each row has the prediction of a
             random member.
         """
-        X = _input.from_array_api(X)
+        X = _input.unwrapped(X)
         if self.classifier is not None:
             return np.asarray(self.classifier.predict(X))
         seed = self.random_state if random_state is None else random_state
@@ -328,7 +321,7 @@ def fit_with_error_bound(
     _check_classifier(estimator)
     classes, codes = _input.class_labels(y)
     labels, rng = classes[codes], _input.check_random_state(random_state)
-    X, X_unlabeled = _input.from_array_api(X), _input.from_array_api(X_unlabeled)
+    X, X_unlabeled = _input.unwrapped(X), _input.unwrapped(X_unlabeled)
     _input.check_length("y", labels.size, "X", _sklearn.number_of_rows(X))
     if X_unlabeled is not None and _sklearn.number_of_rows(X_unlabeled, "X_unlabeled") == 0:
         raise ValueError(

@@ -479,7 +479,6 @@ class GroupAUCScorer(_sklearn.BaseScorer):
         return self._of_group(tuple(values.index.tolist()), values.to_numpy(), policy)
 
     def _rows(self, X: Any, y_true: Any, groups: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
-        """Return the labels, the groups and the weights of the rows."""
         if self._options.groups is None and groups is None:
             raise ValueError(
                 "the scorer was made with groups=None, but received no groups. Pass groups "
@@ -496,7 +495,11 @@ class GroupAUCScorer(_sklearn.BaseScorer):
         if sample_weight is not None:
             sample_weight = _input.column_of(sample_weight, "sample_weight")
         named = self._options.groups
-        return y_true, groups if named is None else _input.groups_by_name(named, X), sample_weight
+        return (
+            y_true,
+            groups if named is None else _input.groups_of_rows(named, X, are_from_x=True),
+            sample_weight,
+        )
 
     def _of_two_classes(
         self, method_caller: Any, estimator: Any, X: Any, y_true: Any, labels: Any, weights: Any

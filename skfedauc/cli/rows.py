@@ -23,7 +23,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from skfedauc import _input
-from skfedauc._input.arrays import refuse_ties
+from skfedauc._input import refuse_ties
 from skfedauc._words import counted, listed, shortened
 from skfedauc.cli.arguments import ENDINGS, STDIN, Arguments
 from skfedauc.cli.terminal import CommandError, refusals

@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc import _input
-from skfedauc._input.arrays import object_array
-from skfedauc._input.labels import is_missing as is_missing_label
+from skfedauc._input import is_missing as is_missing_label
+from skfedauc._input import object_array
 from skfedauc._kernel import Cells, compact_counts
 from skfedauc._output_file import check_target, write_whole
 from skfedauc._words import counted, described, listed, shortened

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc._input.groups import number_integers
+from skfedauc._input import number_integers
 from skfedauc._kernel import placements as placements_of_rows
 from skfedauc.counts.moments import ClassRows, Floats, is_rounding_error, ratio
 

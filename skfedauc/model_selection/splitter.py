@@ -235,7 +235,7 @@ class WithinGroupStratifiedKFold(_sklearn.GroupsConsumerMixin, BaseCrossValidato
                     f"(groups={_shown(self.groups)}).",
                     UserWarning,
                 )
-            groups = _input.groups_by_name(self.groups, X)
+            groups = _input.groups_of_rows(self.groups, X, are_from_x=True)
         elif groups is None:
             raise ValueError(
                 "WithinGroupStratifiedKFold got no groups. Name the column(s) of X with the "
