@@ -164,20 +164,10 @@ def count_rows(
     weights: Floats | None = None,
     n_jobs: int | None = None,
 ) -> Cells:
-    """Count rows by group and score.
+    """Count rows with finite scores by group and score.
 
-    Parameters
-    ----------
-    scores : float64 array or float32, shape (n_rows,)
-        Finite.
-    positive : bool array, shape (n_rows,)
-    groups : intp array, shape (n_rows,), default=None
-        Group numbers; each of ``range(n_groups)`` occurs. None if there is one group.
-    n_groups : int, default=1
-    weights : float64 array, shape (n_rows,), default=None
-        Weights above 0, or None if every row has weight 1.
-    n_jobs : int, default=None
-        Threads to use, as in scikit-learn. The result does not depend on `n_jobs`.
+    Each of ``range(n_groups)`` occurs in `groups`. Weights are above 0. None means one group, or
+    the weight 1. The result does not depend on `n_jobs`.
     """
     if scores.size > _MOST_ROWS:
         columns: Any = scores, positive, groups, weights
@@ -200,14 +190,8 @@ def count_rows(
 def add_cells(cells: Cells, groups: NDArray[np.intp] | None = None, n_groups: int = 1) -> Cells:
     """Sort cells by new group numbers and scores, and add up cells with equal group and score.
 
-    Parameters
-    ----------
-    cells : Cells
-        Cells in any order, each with at least one row. The function ignores `starts`.
-    groups : intp array, shape (n_cells,), default=None
-        Group number by cell, including each of ``range(n_groups)``. None puts all cells into
-        one group.
-    n_groups : int, default=1
+    The cells, in any order, have at least one row each, and their `starts` do not matter. Each of
+    ``range(n_groups)`` occurs in `groups`; None puts all cells into one group.
     """
     n_groups = n_groups if cells.scores.size else 0  # Every group has rows.
     cell, starts = number_cells(cells.scores, groups, n_groups)
@@ -235,16 +219,10 @@ def _sums_by_cell(
 def merge_cells(
     parts: Sequence[Cells], numbers: Sequence[NDArray[np.intp]], n_groups: int
 ) -> Cells:
-    """Merge cells from two or more states.
+    """Merge cells from two or more states, all with weights or all without weights.
 
-    Parameters
-    ----------
-    parts : sequence of Cells
-        Each state's cells by group and score, all with weights or all without weights.
-    numbers : sequence of ndarray of intp
-        New group numbers by part, in increasing order. Together, the numbers of all
-        parts are ``range(n_groups)``.
-    n_groups : int
+    `numbers` are the new group numbers of each part, in increasing order; together they are
+    ``range(n_groups)``.
     """
     if len(parts) > 2 and sum(part.scores.size for part in parts) > len(parts) * _LONG:
         middle = len(parts) // 2
@@ -289,17 +267,8 @@ def placements(
 ) -> tuple[Floats, Floats]:
     """Return the placement value of each row within its group, and among the rows in all groups.
 
-    The placement value is NaN where all rows, in the group or overall, have one class.
-
-    Parameters
-    ----------
-    scores : float64 array, shape (n_rows,)
-    positive : bool array, shape (n_rows,)
-    groups : intp array, shape (n_rows,)
-        Group numbers below `n_groups`.
-    n_groups : int
-    weights : float64 array, shape (n_rows,), default=None
-        Weights above 0, or None if every row has weight 1.
+    The placement value is NaN where all rows, in the group or overall, have one class. Weights are
+    above 0; None means the weight 1.
     """
     is_large = max(scores.size, 2 * n_groups) >= _MANY_ROWS
     implementation: Any = _numpy if is_large else _implementation
@@ -332,13 +301,8 @@ def placement_sums(
 ) -> tuple[PlacementSums, PlacementSums]:
     """Add up the placement values of the rows in each group, within the group and among all rows.
 
-    Parameters
-    ----------
-    cells : Cells
-    among_all : bool, default=False
-        If False, the function returns the sums within the group twice.
-    n_jobs : int, default=None
-        Threads to use, as in scikit-learn. The result does not depend on `n_jobs`.
+    Without `among_all`, it returns the sums within the group twice. The result does not depend on
+    `n_jobs`.
     """
     if cells.weights is None and total(cells.negatives) + total(cells.positives) >= _MANY_ROWS:
         # As floats, counts up to 2**53 are exact.

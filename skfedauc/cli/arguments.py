@@ -108,196 +108,167 @@ class _Version(argparse.Action):
         parser.exit()
 
 
-# Options by the commands that have them: usage, what the option needs, help and settings. The usage
-# has the name, and the value or the choices; an option without a value is true if it is passed.
-_Option = tuple[str, str, str, dict[str, Any]]
-
-
-def _option(usage: str, about: str, *, needs: str = "", **settings: Any) -> _Option:
-    return usage, needs, about, settings
-
-
-OPTIONS = {
-    "audit compare count": [
-        _option(
-            "file FILE",
-            f"predictions, one per row: {', '.join(ENDINGS)}, or {STDIN} to read CSV from a pipe",
+# Help by option and by the commands that have it. The usage has the name, and the value or the
+# choices; an option without a value is true if it is passed.
+OPTIONS: dict[str, dict[str, str]] = {
+    "audit compare count": {
+        "file FILE": (
+            f"predictions, one per row: {', '.join(ENDINGS)}, or {STDIN} to read CSV from a pipe"
         ),
-        _option("--label COL", "column of the true labels", required=True),
-        _option(
-            "--score COL",
+        "--label COL": "column of the true labels",
+        "--score COL": (
             "column of the scores, higher for positives; compare: of each model, first of the "
-            "model before, then of the model after",
-            required=True,
-            action="append",
+            "model before, then of the model after"
         ),
-        _option(
-            "--group COL",
-            "column of the groups; may be repeated for further columns and their combinations",
-            required=True,
-            action="append",
+        "--group COL": (
+            "column of the groups; may be repeated for further columns and their combinations"
         ),
-        _option("--weight COL", "column of the rows' weights"),
-        _option(
-            "--pos-label V",
-            "positive class (default: 1 or true, of labels 0 and 1, -1 and 1, or false and true)",
+        "--weight COL": "column of the rows' weights",
+        "--pos-label V": (
+            "positive class (default: 1 or true, of labels 0 and 1, -1 and 1, or false and true)"
         ),
-        _option(
-            "--missing raise|drop|group",
+        "--missing raise|drop|group": (
             "rows that lack a group: stop, drop them, or make '(missing)' their group (default: "
-            "%(default)s)",
-            default="raise",
+            "%(default)s)"
         ),
-        _option("--encoding NAME", "encoding of text, such as latin-1 (default: utf-8)"),
-        _option(
-            "--decimal MARK",
-            "decimal mark of numbers in text: a point or a comma (default: %(default)s)",
-            choices=[".", ","],
-            default=".",
+        "--encoding NAME": "encoding of text, such as latin-1 (default: utf-8)",
+        "--decimal MARK": (
+            "decimal mark of numbers in text: a point or a comma (default: %(default)s)"
         ),
-    ],
-    "report show": [_option("file FILE", "counts that `count` or `merge` wrote")],
-    "merge": [
-        _option("files FILE", "counts that `count` or `merge` wrote", nargs="+"),
-        _option("--replace", "of two countings of a source, model and period, add the last"),
-        _option("--any-model", "merge files of different models"),
-        _option("--skip-invalid", "leave out absent and damaged files, with a warning"),
-        _option("--by-period", "make the period of each file the last group column"),
-    ],
-    "audit compare": [
-        _option(
-            "--decisions COL",
+    },
+    "report show": {
+        "file FILE": "counts that `count` or `merge` wrote",
+    },
+    "merge": {
+        "files FILE": "counts that `count` or `merge` wrote",
+        "--replace": "of two countings of a source, model and period, add the last",
+        "--any-model": "merge files of different models",
+        "--skip-invalid": "leave out absent and damaged files, with a warning",
+        "--by-period": "make the period of each file the last group column",
+    },
+    "audit compare": {
+        "--decisions COL": (
             "column of the decisions, labels of the classes, or 0 and 1; compare: of each model, "
-            "in the order of --score",
-            action="append",
+            "in the order of --score"
         ),
-    ],
-    "audit report": [
-        _option(
-            "--clusters COL",
+    },
+    "audit report": {
+        "--clusters COL": (
             "column of the clusters, such as patients with several rows each; intervals allow for "
-            "dependent rows of a cluster",
+            "dependent rows of a cluster"
         ),
-        _option(
-            "--within COL",
+        "--within COL": (
             "audit the groups of the other columns within each label of this column, such as the "
-            "hospital, whose differences are accepted",
+            "hospital, whose differences are accepted"
         ),
-    ],
-    "audit compare report": [
-        _option("--html PAGE", "also write the results, with tables and plots, to this HTML file"),
-        _option(
-            "--threshold T",
+    },
+    "audit compare report": {
+        "--html PAGE": "also write the results, with tables and plots, to this HTML file",
+        "--threshold T": (
             "also ask about decisions for scores of at least T; none asks about the ranking only "
-            "(default: 0.5 if all scores are between 0 and 1, otherwise none)",
-            type=_number,
-            default="auto",
+            "(default: 0.5 if all scores are between 0 and 1, otherwise none)"
         ),
-        _option(
-            "--min-per-class N",
+        "--min-per-class N": (
             "least positives and negatives of a group that is compared; smaller groups are listed, "
-            "and count for the AUC over all rows (default: %(default)s)",
-            type=_whole_number,
-            default=10,
+            "and count for the AUC over all rows (default: %(default)s)"
         ),
-        _option(
-            "--favorable positive|negative",
-            "class that is the favorable outcome for a person: say which groups the model favors",
+        "--favorable positive|negative": (
+            "class that is the favorable outcome for a person: say which groups the model favors"
         ),
-        _option(
-            "--tolerance NAME=LIMIT",
+        "--tolerance NAME=LIMIT": (
             "limit of a gap between groups, such as difference=0.05 for AUCs that differ by at "
             "most 0.05; the answer is whether these rows show that it is met, not met or neither; "
             "may be repeated. At least the limit have to be: ratio, demographic_parity_ratio. At "
             "most: difference, xauc_disparity, demographic_parity_difference, "
             "true_positive_rate_difference, false_positive_rate_difference, "
-            "equalized_odds_difference, calibration_difference",
-            action=_Named,
-            default={},
+            "equalized_odds_difference, calibration_difference"
         ),
-        _option(
-            "--fail-if not-met|undecided",
+        "--fail-if not-met|undecided": (
             "exit with code 5 if a tolerance is not met (not-met), or not met or undecided "
-            "(undecided), after everything is written; compare asks the second model",
-            needs="--tolerance",
+            "(undecided), after everything is written; compare asks the second model"
         ),
-        _option(
-            "--name KEY=TEXT",
+        "--name KEY=TEXT": (
             "name of the model, the label or the score in the results, such as --name "
-            "'model=credit score 3'; may be repeated",
-            action=_Named,
-            default={},
+            "'model=credit score 3'; may be repeated"
         ),
-        _option("--markdown CARD", "also write sections of a model card to this Markdown file"),
-        _option(
-            "--json DOCUMENT",
+        "--markdown CARD": "also write sections of a model card to this Markdown file",
+        "--json DOCUMENT": (
             f"also write all results to this JSON file; without a file, or with {STDIN}, print "
             "the JSON instead of the report. Undefined numbers are null; cross_difference is "
-            "omitted above 500 groups",
-            nargs="?",
-            const=STDIN,
+            "omitted above 500 groups"
         ),
-    ],
-    "count merge": [
-        _option("-o --output COUNTS", "file for the counts, such as NAME.skfa", required=True),
-        _option(
-            "--disclosure exact|bins|summary",
+    },
+    "count merge": {
+        "-o --output COUNTS": "file for the counts, such as NAME.skfa",
+        "--disclosure exact|bins|summary": (
             "what the file discloses: each score, bins, which bound every AUC, or AUCs of groups "
-            "with variances (default: exact; merge: the level of the files)",
+            "with variances (default: exact; merge: the level of the files)"
         ),
-        _option(
-            "--bins RULE",
+        "--bins RULE": (
             "probabilities, for scores from 0 to 1, scores, for all scores, or the cut points, "
             "separated by commas, with = if the first is negative: --bins=-1,0. "
             "probabilities:OCTAVES:PARTS and scores:PARTS set the numbers of skfedauc.Bins "
-            "(default: probabilities)",
-            needs="--disclosure bins",
+            "(default: probabilities)"
         ),
-    ],
-    "count": [
-        _option("--source NAME", "name of who counts, such as the site, stored in the file"),
-        _option("--model TEXT", "name or version of the model, stored in the file"),
-        _option(
-            "--period TEXT",
+    },
+    "count": {
+        "--source NAME": "name of who counts, such as the site, stored in the file",
+        "--model TEXT": "name or version of the model, stored in the file",
+        "--period TEXT": (
             "when the rows arose, such as 2026-10, stored in the file; merge adds a source, model "
-            "and period once",
+            "and period once"
         ),
-        _option(
-            "--min-count N",
+        "--min-count N": (
             "write no number of rows of a class from 1 to N - 1, for N of 3 or more; neighboring "
             "bins of a group and class are joined, and groups with fewer rows of a class are left "
-            "out",
-            type=_whole_number,
-            needs="--disclosure bins or summary",
+            "out"
         ),
-        _option(
-            "--tell-withheld number|rows|labels",
+        "--tell-withheld number|rows|labels": (
             "what the file discloses of groups that are left out: their number, also their rows "
-            "of each class, unless a number is small (the default), or also their labels",
-            needs="--min-count",
+            "of each class, unless a number is small (the default), or also their labels"
         ),
-        _option(
-            "--epsilon E",
+        "--epsilon E": (
             "draw noise for differential privacy once, and write counts that disclose almost "
             "nothing about one row for a small E, such as 1; needs skfedauc[privacy]. Run it "
-            "once for the rows of a site: each run adds its E",
-            type=_number,
-            needs="--disclosure bins",
+            "once for the rows of a site: each run adds its E"
         ),
-        _option(
-            "--rows-per-person N",
-            "most rows of one person, all of which E protects (default: 1)",
-            type=_whole_number,
-            needs="--epsilon",
-        ),
-        _option(
-            "--agreed-groups A,B",
+        "--rows-per-person N": "most rows of one person, all of which E protects (default: 1)",
+        "--agreed-groups A,B": (
             "labels of the groups of all sites, separated by commas, agreed before counting; the "
-            "file has all of them, also those without rows",
-            type=lambda text: text.split(","),
-            needs="--epsilon",
+            "file has all of them, also those without rows"
         ),
-    ],
+    },
+}
+
+# What an option needs: another option, with one of these values if there are any
+_NEEDS = {
+    "--fail-if": "--tolerance",
+    "--bins": "--disclosure bins",
+    "--min-count": "--disclosure bins or summary",
+    "--tell-withheld": "--min-count",
+    "--epsilon": "--disclosure bins",
+    "--rows-per-person": "--epsilon",
+    "--agreed-groups": "--epsilon",
+}
+# Further settings of argparse
+_SETTINGS: dict[str, dict[str, Any]] = {
+    "--label": {"required": True},
+    "--score": {"required": True, "action": "append"},
+    "--group": {"required": True, "action": "append"},
+    "--missing": {"default": "raise"},
+    "--decimal": {"choices": [".", ","], "default": "."},
+    "files": {"nargs": "+"},
+    "--decisions": {"action": "append"},
+    "--threshold": {"type": _number, "default": "auto"},
+    "--min-per-class": {"type": _whole_number, "default": 10},
+    "--tolerance": {"action": _Named, "default": {}},
+    "--name": {"action": _Named, "default": {}},
+    "--json": {"nargs": "?", "const": STDIN},
+    "--output": {"required": True},
+    "--min-count": {"type": _whole_number},
+    "--epsilon": {"type": _number},
+    "--rows-per-person": {"type": _whole_number},
+    "--agreed-groups": {"type": lambda text: text.split(",")},
 }
 
 
@@ -389,22 +360,29 @@ def _program() -> _Parser:
     commands = program.add_subparsers(dest="command", metavar="COMMAND")
     for name, (about, example) in COMMANDS.items():
         parser = commands.add_parser(name, help=about, description=about, epilog=_epilog([example]))
-        for usage, needs, text, settings in _options_of(name):
+        for usage, text in _options_of(name):
             *flags, value = usage.split()
+            option = _name_of(usage)
+            needs = _NEEDS.get(option)
             own: dict[str, Any] = {"help": f"with {needs}: {text}" if needs else text}
             if not flags:
                 flags, own["action"] = [value], "store_true"
             else:
                 own |= {"choices": value.split("|")} if "|" in value else {"metavar": value}
                 own |= {"action": _Once} if flags[0].startswith("-") else {}
-            parser.add_argument(*flags, **own | settings)
+            parser.add_argument(*flags, **own | _SETTINGS.get(option, {}))
     return program
 
 
-def _options_of(command: str) -> Iterable[_Option]:
+def _options_of(command: str) -> Iterable[tuple[str, str]]:
     for commands, options in OPTIONS.items():
         if command in commands.split():
-            yield from options
+            yield from options.items()
+
+
+def _name_of(usage: str) -> str:
+    """Return an option's long name, or an argument's name."""
+    return next(word for word in usage.split() if word.startswith("--") or word[0] != "-")
 
 
 def _epilog(examples: list[str]) -> str:
@@ -414,12 +392,11 @@ def _epilog(examples: list[str]) -> str:
 
 def _check(arguments: Arguments) -> None:
     """Refuse contradictory arguments, and output files that are not writable."""
-    for usage, needs, *_ in _options_of(arguments.command):
-        option = next(word for word in usage.split() if word.startswith("--") or word[0] != "-")
+    for option, needs in _NEEDS.items():
         needed, _, values = needs.partition(" ")
-        found = _value(arguments, needed) if needed else None
+        found = _value(arguments, needed)
         lacks = found in (None, [], {}) or (values and found not in values.split(" or "))
-        if needed and lacks and _value(arguments, option) is not None:
+        if lacks and _value(arguments, option) is not None:
             raise CommandError(f"{option} needs {needs}; pass it as well")
     if arguments.label in (arguments.group or []):
         name = shortened(arguments.label)

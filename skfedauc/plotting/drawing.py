@@ -152,14 +152,19 @@ class Choice(NamedTuple):
     @property
     def places(self) -> NDArray[np.intp]:
         """Positions for the groups to draw, from the bottom; the note has its own."""
-        places = np.arange(self.lowest.size + self.highest.size)
+        places = np.arange(self.shown.size)
         places[self.lowest.size :] += bool(self.left_out.size)
         return places
 
     @property
     def n_lines(self) -> int:
         """How many positions there are, with the note's."""
-        return self.lowest.size + self.highest.size + bool(self.left_out.size)
+        return self.shown.size + bool(self.left_out.size)
+
+    @property
+    def limits_of_lines(self) -> tuple[float, float]:
+        """A forest plot's lower and upper line ends."""
+        return -0.7, max(self.n_lines, 1) - 0.3
 
     def note(self, auc: NDArray[np.float64], name: str = "an AUC") -> str:
         """Return the note on the groups left out and their values; empty if there are none."""
@@ -327,14 +332,6 @@ def legend_and_note(
     low, high = limits
     unit = (high - low) / max(height - above - below, height / 4)
     ax.set_ylim(low - below * unit, high + above * unit)
-
-
-# Forest plots ----------------------------------------------------------------------------------
-
-
-def limits_of_lines(chosen: Choice) -> tuple[float, float]:
-    """Return a forest plot's lower and upper line ends."""
-    return -0.7, max(chosen.n_lines, 1) - 0.3
 
 
 # Base class ---------------------------------------------------------------------------------------

@@ -85,7 +85,7 @@ class _ForestDisplay(ReportDisplay):
         labels = [drawing.text_of(self.groups[g]) for g in chosen.shown]
         drawing.set_ticks(ax.yaxis, chosen.places.tolist(), labels)
         chosen.draw_note(ax, values, chosen.lowest.size, name)
-        drawing.legend_and_note(ax, entries, note, drawing.limits_of_lines(chosen))
+        drawing.legend_and_note(ax, entries, note, chosen.limits_of_lines)
         self.note_ = drawing.joined(chosen.note(values, name), note)
 
     @property
@@ -187,7 +187,7 @@ class GroupAUCDisplay(_ForestDisplay):
         rows = n_rows[chosen.shown]
         areas = _LEAST_AREA + _MORE_AREA * rows / max(rows.max(initial=0), 1)
         self.markers_ = ax.scatter(shown, chosen.places, areas, color=drawing.BLUE, zorder=3)
-        ends = drawing.limits_of_lines(chosen)
+        ends = chosen.limits_of_lines
         self.lines_: dict[StatisticName, Line2D] = {}
         for name, value in self._values.items():
             if not np.isnan(value):
