@@ -11,13 +11,7 @@ from sklearn.calibration import calibration_curve
 from sklearn.linear_model import LogisticRegression
 from statsmodels.stats.proportion import proportion_confint
 
-from skfedauc import (
-    DisclosureError,
-    FairnessAudit,
-    GroupAUC,
-    ScoreCounts,
-    cross_validate_group_auc,
-)
+from skfedauc import DisclosureError, FairnessAudit, GroupAUC, ScoreCounts, cross_validate_group_auc
 from skfedauc.inference import calibration as calibrating
 from skfedauc.plotting import ReliabilityDisplay
 

@@ -11,11 +11,7 @@ from test_measures import expected as value_of
 
 from skfedauc import GroupAUC, compare_models
 from skfedauc.inference.quantiles import LargestDifference
-from skfedauc.measures import (
-    AveragePrecision,
-    PartialAUC,
-    Sensitivity,
-)
+from skfedauc.measures import AveragePrecision, PartialAUC, Sensitivity
 from skfedauc.report import AVERAGES, shares
 
 STATISTICS = ["pooled", *AVERAGES]

@@ -26,11 +26,7 @@ from sklearn.model_selection import (
 )
 from sklearn.preprocessing import StandardScaler
 
-from skfedauc import (
-    ScoreCounts,
-    WithinGroupStratifiedKFold,
-    cross_validate_group_auc,
-)
+from skfedauc import ScoreCounts, WithinGroupStratifiedKFold, cross_validate_group_auc
 from skfedauc.datasets import make_group_scores
 from skfedauc.model_selection import cross_validation
 from skfedauc.report import null_difference_of

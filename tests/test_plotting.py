@@ -15,12 +15,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score, roc_curve
 from sklearn.model_selection import GridSearchCV
 
-from skfedauc import (
-    GroupAUC,
-    ScoreCounts,
-    SelectWithinGap,
-    cross_validate_group_auc,
-)
+from skfedauc import GroupAUC, ScoreCounts, SelectWithinGap, cross_validate_group_auc
 from skfedauc.inference.cross_gap import pair_errors
 from skfedauc.plotting import (
     CandidatesDisplay,

@@ -8,11 +8,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
-from skfedauc import (
-    Bins,
-    GroupAUC,
-    ScoreCounts,
-)
+from skfedauc import Bins, GroupAUC, ScoreCounts
 from skfedauc.counts import extremes_of
 from skfedauc.counts.score_counts import select_groups
 from skfedauc.inference import differences, ranking

@@ -13,19 +13,11 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import RFECV
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import (
-    GridSearchCV,
-    RepeatedStratifiedKFold,
-)
+from sklearn.model_selection import GridSearchCV, RepeatedStratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from skfedauc import (
-    SelectSimplest,
-    SelectWithinGap,
-    compare_candidates,
-    group_auc_scoring,
-)
+from skfedauc import SelectSimplest, SelectWithinGap, compare_candidates, group_auc_scoring
 from skfedauc.plotting.candidates import front_of
 
 NAN = np.nan

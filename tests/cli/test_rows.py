@@ -7,13 +7,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from cli_cases import (
-    COLUMNS,
-    LONG,
-    WEIGHTED,
-    save,
-    with_gaps,
-)
+from cli_cases import COLUMNS, LONG, WEIGHTED, save, with_gaps
 
 from skfedauc import ScoreCounts
 from skfedauc.cli.arguments import parse

@@ -36,11 +36,7 @@ from sklearn.model_selection import (
 )
 from sklearn.naive_bayes import GaussianNB
 
-from skfedauc import (
-    WithinGroupStratifiedKFold,
-    group_auc_scoring,
-    make_group_auc_scorer,
-)
+from skfedauc import WithinGroupStratifiedKFold, group_auc_scoring, make_group_auc_scorer
 
 ROUTE = r"sklearn\.set_config\(enable_metadata_routing=True\), groups=None here"
 

@@ -23,11 +23,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import has_fit_parameter
 
-from skfedauc import (
-    MitigatedClassifier,
-    group_auc_scoring,
-    make_group_auc_scorer,
-)
+from skfedauc import MitigatedClassifier, group_auc_scoring, make_group_auc_scorer
 
 FEATURES = ["dose", "level"]
 FOLDS = StratifiedKFold(2, shuffle=True, random_state=0)

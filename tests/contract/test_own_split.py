@@ -8,14 +8,7 @@ replaces `RepeatedStratifiedKFold`. Among the splitters that need groups,
 from unittest import mock
 
 import sklearn.model_selection
-from own_tests import (
-    OneGroupKFold,
-    RepeatedOneGroupKFold,
-    calls,
-    collected,
-    has_parameter,
-    load,
-)
+from own_tests import OneGroupKFold, RepeatedOneGroupKFold, calls, collected, has_parameter, load
 
 from skfedauc import RepeatedWithinGroupStratifiedKFold, WithinGroupStratifiedKFold
 

@@ -16,12 +16,7 @@ from contract_tools import (
     penalised,
 )
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import (
-    GridSearchCV,
-    GroupKFold,
-    LeaveOneGroupOut,
-    cross_validate,
-)
+from sklearn.model_selection import GridSearchCV, GroupKFold, LeaveOneGroupOut, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
