@@ -90,9 +90,6 @@ CHANGED: dict[str, str] = {
 LOOSER = {"*_low": 1e-9, "*_high": 1e-9, "*/pvalue": 1e-9, "*/audits gaps alone/*": 1e-9}
 
 
-# Data sets ----------------------------------------------------------------------------------
-
-
 @dataclasses.dataclass(frozen=True)
 class Data:
     """Rows of one data set, with the scores of three models; `kind` selects the questions."""
@@ -247,8 +244,6 @@ class FirstColumn(ClassifierMixin, BaseEstimator):
     def decision_function(self, X: Any) -> Any:
         return np.asarray(X["score"]) + self.level_
 
-
-# Questions ----------------------------------------------------------------------------------
 
 MEASURES = (
     measures.PartialAUC(max_fpr=0.2),
@@ -565,9 +560,6 @@ QUESTIONS: dict[str, tuple[Callable[[Any], Iterator[tuple[str, Any]]], ...]] = {
     "classes": (classes,),
     "no data": (planning,),
 }
-
-
-# Record -------------------------------------------------------------------------------------
 
 
 def columns(value: Any, name: str = "") -> Iterator[tuple[str, list[float]]]:

@@ -348,8 +348,6 @@ def general_hull(auc, variance, once, often, deviate) -> tuple[float, float]:
     return min(low, near), max(high, far)
 
 
-# Random cases ----------------------------------------------------------------------------
-
 # No scores are only 0 and 1, because these look like predicted labels.
 SCORES = {
     "no ties": lambda rng, n: rng.normal(size=n),
@@ -411,9 +409,6 @@ def random_case(
         [label(int(g)) for g in codes[order]],
         WEIGHTS[kind](rng, codes.size),
     )
-
-
-# Comparison ------------------------------------------------------------------------------
 
 
 def same_number(got: float, expected: float, tolerance: float = 1e-12) -> bool:

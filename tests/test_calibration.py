@@ -121,9 +121,6 @@ def test_undefined_numbers_are_nan_with_a_reason():
         assert (calibrating.mean_scores(cells, 0.95).high < 0).tolist() == [is_refuted]
 
 
-# Reliability curves ----------------------------------------------------------------------------
-
-
 def test_only_probabilities_have_reliability_curves():
     y, p, groups = rows_of(300)
     with pytest.raises(ValueError, match="needs scores that are probabilities"):

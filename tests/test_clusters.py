@@ -61,9 +61,6 @@ def counts_of(rows, kept=slice(None), **options):
     )
 
 
-# Brute force -------------------------------------------------------------------------------------
-
-
 def weights_of(rows):
     given = rows["sample_weight"]
     return np.ones(rows["y_true"].size) if given is None else given
@@ -265,9 +262,6 @@ def test_unknown_variance_of_a_group_may_be_correlated_with_the_others():
     assert compared.by_group["pvalue"].notna().tolist() == [True, True, False, True]
 
 
-# Reference values and identities -----------------------------------------------------------------
-
-
 def test_variance_of_unequal_fully_dependent_clusters_is_unbiased():
     """All rows of a cluster deviate by the same amount, with equal probability up or down."""
     weights = np.array([7.0, 1.0, 1.0, 2.0, 4.0])
@@ -382,9 +376,6 @@ def test_a_single_cluster_gives_the_widest_interval():
     assert np.isnan(found.pvalue)
 
 
-# Counts, merging and disclosure ----------------------------------------------------------------
-
-
 def tables_of(report):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -460,9 +451,6 @@ def test_a_summary_by_cluster_is_refused():
     counts = counts_of(simulated(0)).reduced("summary")
     with pytest.raises(DisclosureError, match="a report with clusters needs disclosure"):
         GroupAUC(counts, clusters="patient")
-
-
-# Results that need independent rows or groups ---------------------------------------------------
 
 
 # Whether clusters of several groups are needed, the call, and the message

@@ -245,9 +245,6 @@ def test_the_pooled_comparison_is_never_narrower_than_without_groups(kind):
             assert_allclose([found.ci_low, found.pvalue], [single.ci_low, single.pvalue], rtol=1e-9)
 
 
-# Simultaneous intervals -----------------------------------------------------------------------
-
-
 def pairs_of(n_models):
     return np.triu_indices(n_models, 1)
 
@@ -295,9 +292,6 @@ def test_small_tail_probabilities_are_accurate():
     null = LargestDifference.of(of_differences(np.eye(4)), pairs_of(4), np.inf)
     assert null.tail(6.0) == pytest.approx(6 * 2 * stats.norm.sf(6.0), rel=0.05)
     assert 0 < null.tail(30.0) <= 12 * stats.norm.sf(30.0)
-
-
-# Unusual models -------------------------------------------------------------------------------
 
 
 def test_scores_in_another_order_are_refused():
@@ -348,9 +342,6 @@ def test_errors(name):
     }
     with pytest.raises((ValueError, TypeError), match=message):
         compare_models(**given)
-
-
-# Measures ----------------------------------------------------------------------------------------
 
 
 def changes(measure, y, a, b, weights):

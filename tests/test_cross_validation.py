@@ -49,9 +49,6 @@ def data():
     return make_data()
 
 
-# Expected results ----------------------------------------------------------------------------
-
-
 def plain_loop(model, X, y, splits):
     """Return the test rows of each fold and their scores."""
     folds = []
@@ -142,8 +139,6 @@ def check_result(result, cases):
     check_fold_effect(result.fold_effect, cases)
 
 
-# A plain loop ----------------------------------------------------------------------------------
-
 SPLITTERS = {
     "within groups": WithinGroupStratifiedKFold(4),
     "shuffled": WithinGroupStratifiedKFold(3, shuffle=True, random_state=1),
@@ -174,9 +169,6 @@ def test_every_backend_gives_the_same_counts(data, backend):
     assert result.by_fold.equals(expected.by_fold)
 
 
-# Groups without training rows --------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "cv", [LeaveOneGroupOut(), GroupKFold(3), StratifiedGroupKFold(2)], ids=["one", "k", "strat"]
 )
@@ -201,9 +193,6 @@ def test_gap_across_groups_is_that_of_the_pairs_of_groups_that_share_a_fold(data
     assert result.within_folds.statistic("cross_difference") == max(
         abs(matrix[g, h] - matrix[h, g]) for g, h in [(0, 1), (2, 3)]
     )
-
-
-# Groups that lack a class ------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -267,9 +256,6 @@ def test_folds_of_one_class(data):
     assert set(result.confidence_intervals()["note"]) == {"undefined in fold 0"}
     assert result.within_folds.pooled == pytest.approx(result.folds[1].pooled, abs=1e-12)
     check_fold_effect(result.fold_effect, cases)
-
-
-# Errors ------------------------------------------------------------------------------------------
 
 
 def test_decisions_rank_if_asked_for(data):

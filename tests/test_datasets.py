@@ -14,9 +14,6 @@ NAMES = ("pooled", "macro", "samples", "positives", "negatives", "within")
 CASES = ("identical", "same_negatives", "same_positives", "different")
 
 
-# Devices ---------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("case", CASES)
 def test_rows_have_the_population_values(case):
     """With many rows, all AUCs are within about four standard errors."""
@@ -46,9 +43,6 @@ def test_rows_have_the_population_values(case):
 def test_devices_that_cannot_be(arguments, error, message):
     with pytest.raises(error, match=message):
         make_group_scores(**{"case": "identical", **arguments})
-
-
-# Universes -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("auc", [0.5, 0.6, 0.75, 0.8, 0.9, 0.99, 1.0, np.float32(0.7), 1])

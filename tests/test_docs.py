@@ -74,9 +74,6 @@ for module in (
     PUBLIC |= {f"{prefix}.{name}": getattr(module, name) for name in module.__all__}
 
 
-# Code blocks ---------------------------------------------------------------------------------
-
-
 def code_blocks(page):
     """Yield the language, the number of the first line, and the text of each block of code."""
     text = page.read_text(encoding="utf-8")
@@ -171,8 +168,6 @@ def test_files_of_data_are_those_that_their_scripts_make(name, make):
     pd.testing.assert_frame_equal(make().reset_index(drop=True), expected, check_dtype=False)
 
 
-# The API page --------------------------------------------------------------------------------
-
 # The section on returned objects; all other sections list names that users import.
 IMPORTED, _, OTHERS = API_PAGE.partition("Returned objects")
 RETURNED, *_ = OTHERS.partition("Formulas")
@@ -219,8 +214,6 @@ def test_the_api_page_lists_what_functions_return():
     # Annotations do not name all classes, such as the classes in a DataFrame or in a list.
     assert set(returned_classes()) - public <= shown
 
-
-# Docstrings ----------------------------------------------------------------------------------
 
 # Checks of numpydoc to omit; scikit-learn omits the same checks except ES01.
 NOT_CHECKED = {
@@ -292,9 +285,6 @@ def test_docstrings_have_the_defaults_of_the_signatures():
                 wrong.append(f"{name}: {parameter}, {types[parameter.name]}")
     assert wrong == []
     assert n_compared > 200
-
-
-# Tools of the site ------------------------------------------------------------------------------
 
 
 def load(name, folder="build_tools"):

@@ -64,9 +64,6 @@ def comparisons_of(y, scores, weights):
     return comparisons(scores[y], scores[~y]), weights[y], weights[~y]
 
 
-# Variances -------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("scores", "expected"), [(S1, S1_VARIANCE), (S2, S2_VARIANCE)])
 def test_delong_equals_proc(scores, expected):
     assert_allclose(variances_of(Y, scores).delong, [expected], rtol=1e-12)
@@ -138,9 +135,6 @@ def test_variance_of_pooled_less_average_equals_sums_over_rows(seed, weighted):
     found = agreement.of_difference(strata_of(counts), report._estimates.variances, own, share)
     assert found == pytest.approx(total, rel=1e-10)
     assert report._estimates.pooled.fixed == pytest.approx(plain, rel=1e-10)
-
-
-# Intervals --------------------------------------------------------------------------------
 
 
 def test_logit_and_delong_intervals_equal_proc():
@@ -393,9 +387,6 @@ def test_groups_that_are_alike_have_the_results_of_each(monkeypatch):
         pd.testing.assert_frame_equal(table, expected, rtol=1e-12)
 
 
-# The largest difference ------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("n_groups", [2, 3, 10, 50, 500, 2000])
 def test_the_studentized_range_equals_scipy(n_groups):
     values = np.array([0.0, 0.5, 2.0, 3.5, 5.0])
@@ -512,9 +503,6 @@ def test_exact_limits_are_where_the_divergence_is_allowed():
             assert divergence == pytest.approx(-np.log(0.025), rel=1e-6)
 
 
-# Tests of equal groups -----------------------------------------------------------------------
-
-
 def test_the_anova_type_statistic_equals_its_formula():
     report = report_of(*simulated(4, n=600))
     counts, v = report.by_group, report._estimates.variances.unbiased
@@ -577,9 +565,6 @@ def test_many_tiny_groups_have_a_form_of_their_own():
 def test_equal_groups_without_any_variation(y, scores, groups, pvalue):
     found = report_of(y, scores, groups).test_equal_groups()
     assert found.pvalue == pytest.approx(pvalue, nan_ok=True)
-
-
-# Comparisons of groups -------------------------------------------------------------------------
 
 
 def test_pairs_are_compared_by_the_limits_of_both_groups():
@@ -682,8 +667,6 @@ def test_all_pairs_of_very_many_groups_are_refused():
         many.compare_groups()
 
 
-# Heterogeneity ----------------------------------------------------------------------------------
-
 AUCS, VARIANCES = [0.82, 0.78, 0.91, 0.7, 0.86], [0.001, 0.0022, 0.0006, 0.003, 0.0015]
 
 
@@ -743,9 +726,6 @@ def test_null_difference_is_what_equal_groups_show(sizes):
     seen = np.mean([report.difference for report in reports])
     expected = np.mean([null_difference_of(report) for report in reports[:20]])
     assert expected == pytest.approx(seen, rel=0.08)
-
-
-# Agreement ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("decimals", [9, 1, 0])
@@ -860,9 +840,6 @@ def test_agreement_of_few_rows_without_variation_is_left_open():
     assert (found.averages["equivalent_to_pooled"] == "cannot tell").all()
     found = report_of(y, [2] * 8, list("aaaabbbb")).agreement()
     assert (found.averages["equivalent_to_pooled"] == "cannot tell").all()
-
-
-# Scale of weights ------------------------------------------------------------------------------
 
 
 def inference_of(report):

@@ -335,9 +335,6 @@ def test_placements_equal_brute_force(version, n_groups, weighted):
     assert np.isnan(found[0]).any() == (n_groups == 40)
 
 
-# Large counts --------------------------------------------------------------------------
-
-
 def test_counts_whose_sum_needs_64_bits(version):
     # 2**32 - 1 and 2 add up to 1 in 32 bits.
     counts = np.array([[2**32 - 1, 2], [1, 0], [0, 1]], np.uint32)
@@ -373,9 +370,6 @@ def test_counts_of_any_size_stay_exact(version):
         assert [int(u2) for u2 in found.u2] == expected
         assert found.n_negatives.tolist() == negatives.sum(axis=1).tolist()
         assert found.n_positives.tolist() == positives.sum(axis=1).tolist()
-
-
-# Choice of the kernel, warnings and interrupts -----------------------------------------
 
 
 def in_process(asked, code):

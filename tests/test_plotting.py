@@ -112,9 +112,6 @@ def random_search(n_candidates, seed=0):
     return search_of(scores, gaps, refit=rule, params=params)
 
 
-# Forest plot -----------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("n_groups", "weighted"), [(1, True), (2, False), (30, True), (200, False), (200, True)]
 )
@@ -137,9 +134,6 @@ def test_forest_plot_shows_the_numbers_of_the_report(n_groups, weighted):
     for name, line in display.lines_.items():
         assert set(line.get_xdata()) == {report.statistic(name)}
     assert set(display.lines_) == {"pooled", "macro", "within"}
-
-
-# Ranking ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("n_groups", [1, 2, 30, 200])
@@ -209,9 +203,6 @@ def test_values_are_those_of_their_labels_also_for_ordered_categories(display):
     segments = np.array(made.intervals_.get_segments())
     assert len(labels) == 8
     np.testing.assert_array_equal(segments[:, :, 0], table.loc[labels, ["ci_low", "ci_high"]])
-
-
-# ROC curves -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -344,9 +335,6 @@ def test_other_displays_within_folds():
     assert np.isnan(cross.errors).all()
 
 
-# Scores -----------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("weighted", [False, True])
 def test_histograms_hold_the_weight_of_each_class(weighted):
     y, score, groups, weight = rows(5, weighted=weighted)
@@ -394,9 +382,6 @@ def test_scores_beyond_numbers_are_an_error(scores):
     """The error replaces numpy's warning about an overflow."""
     with pytest.raises(ValueError, match="too large for histogram bins; plot ranks"):
         GroupScoreDisplay.from_predictions([0, 1], scores, groups=[1, 1], ax=axes())
-
-
-# Cross matrix -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("n_groups", [1, 2, 12, 200])
@@ -463,9 +448,6 @@ def test_errors_of_pairs_are_those_of_two_groups_of_equal_scores():
     np.testing.assert_allclose(pair_errors(doubled), expected, rtol=0.01)
 
 
-# Candidates -------------------------------------------------------------------------------------
-
-
 def test_candidates_are_drawn_where_they_are():
     scores, gaps = [0.7, 0.8, 0.9, 0.75, np.nan], [0.1, 0.2, 0.3, 0.25, np.nan]
     search = search_of(scores, gaps, refit=SelectWithinGap("pooled", at_most=0.21))
@@ -507,9 +489,6 @@ def test_tables_without_parameters_are_drawn():
     assert display.plot(axes()).chosen_marker_.get_xdata().tolist() == [0.1]
 
 
-# All displays -----------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("display", REPORT_DISPLAYS)
 def test_rows_estimators_and_merged_counts_give_the_same_picture(display):
     y, score, groups, _ = rows(4)
@@ -537,9 +516,6 @@ def test_rows_estimators_and_merged_counts_give_the_same_picture(display):
     assert made[0].figure_ is not figure
     for image in (*others, pixels_of(made[0])):
         np.testing.assert_array_equal(image, first)
-
-
-# Readable texts ---------------------------------------------------------------------------------
 
 
 def draw(display):
@@ -652,9 +628,6 @@ def test_the_legend_of_roc_curves_covers_none():
             fpr, tpr = line.get_data()
             points = made.ax_.transData.transform(np.c_[fine, np.interp(fine, fpr, tpr)])
             assert not any(box.contains(*point) for point in points)
-
-
-# Errors -----------------------------------------------------------------------------------------
 
 
 def test_wrong_arguments_are_told():

@@ -88,9 +88,6 @@ def without_noise(counts, bins=BINS):
     return PrivateCounts._of(state._replace(releases=(release._replace(epsilon=500.0),)))
 
 
-# Estimates -----------------------------------------------------------------------------------
-
-
 def test_without_noise_estimates_are_those_of_binned_counts():
     counts = counts_of()
     private = without_noise(counts)  # noise of 1 has the probability 1e-217
@@ -284,9 +281,6 @@ def test_the_difference_is_that_of_groups_that_differ():
     assert 0.2 < found.ci_low < found.value < found.ci_high < 0.4
 
 
-# Building and merging ------------------------------------------------------------------------
-
-
 def test_agreed_groups_without_rows_have_noise():
     counts = counts_of(groups=("b",))
     private = PrivateCounts.from_counts(counts, BINS, ["c", "b", "a"], epsilon=0.5)
@@ -447,9 +441,6 @@ def test_files_of_earlier_versions_that_list_withheld_groups_are_refused():
         PrivateCounts.from_counts(saved(without_mark), BINS, list("abc"), epsilon=1.0)
 
 
-# Exact parts ---------------------------------------------------------------------------------
-
-
 def test_exact_parts_have_no_noise(tmp_path):
     """Groups of exact parts have the AUC of their bins; the noise of other groups is kept."""
     private = released(counts_of(1, groups=("a", "b")), source="oslo")
@@ -553,9 +544,6 @@ def test_what_exact_parts_must_share():
     withheld = few.reduced(rule(BINS, min_count=3))
     with pytest.warns(UserWarning, match="part 1 has 1 group withheld, whose rows the sum"):
         assert PrivateCounts.merge([private, withheld]).groups == ("a", "b", "c")
-
-
-# Files ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -785,9 +773,6 @@ def test_damaged_files_are_refused(data):
         broken[place] ^= 1 << rng.integers(8)
         with contextlib.suppress(ValueError):
             assert PrivateCounts.from_bytes(bytes(broken)) == PrivateCounts.from_bytes(data)
-
-
-# The command line ----------------------------------------------------------------------------
 
 
 def test_show_says_what_a_file_of_private_counts_holds(tmp_path, capsys):

@@ -35,8 +35,6 @@ def counts_of(seed=0, n_groups=8, n=2000, weighted=False, spread=0.6):
     )
 
 
-# Empirical Bayes ---------------------------------------------------------------------------------
-
 # Batting averages of 18 players in their first 45 times at bat of 1970 (Efron and Morris, 1975)
 BATTING = [0.400, 0.378, 0.356, 0.333, 0.311, 0.311, 0.289, 0.267, 0.244, 0.244]
 BATTING += [0.222, 0.222, 0.222, 0.222, 0.222, 0.200, 0.178, 0.156]
@@ -141,9 +139,6 @@ def test_equal_values_have_no_spread():
     assert_allclose(empirical_bayes(y, v)[0], 0.8, rtol=1e-12)
     low, high = posterior_limits(y, v, 0.95)
     assert_allclose(0.8 - low, high - 0.8, rtol=1e-6)
-
-
-# The table ---------------------------------------------------------------------------------------
 
 
 def ranks_by_comparisons(report, confidence_level=0.95):

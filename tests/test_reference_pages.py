@@ -28,9 +28,6 @@ def namespace_of(page):
     return names
 
 
-# Calibration -----------------------------------------------------------------------------------
-
-
 def rates(title, column, *, of=""):
     """Smallest and largest number of a column, in the lines whose name has this pattern."""
     section = text_of("calibration").split(f"\n## {title}\n")[1].split("\n#")[0]
@@ -100,8 +97,6 @@ def test_rates_quoted_elsewhere_are_those_of_the_tables():
     assert f"{least:.1f} % or more" in " ".join(gaps.split())
 
 
-# Decision trees --------------------------------------------------------------------------------
-
 CHOOSE = text_of("choose")
 LEAVES = re.findall(r"^ +\[(.+?)\]\((.+?)\): `(.+)`$", CHOOSE, flags=re.MULTILINE)
 
@@ -134,9 +129,6 @@ def test_each_end_of_a_decision_tree_runs():
     assert len(LEAVES) == CHOOSE.count("): `") == 28
 
 
-# Citation --------------------------------------------------------------------------------------
-
-
 def citation():
     """Entries of CITATION.cff, which is YAML of one level with two lists."""
     text = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
@@ -154,9 +146,6 @@ def test_the_citation_is_that_of_the_file():
     assert shown == {key: known[key] for key in shown}
     assert shown.keys() == {"author", "title", "version", "license", "keywords"}
     assert known["version"] == skfedauc.__version__
-
-
-# Other packages --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("page", ["fairlearn", "torchmetrics", "proc", "xgboost"])

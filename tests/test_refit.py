@@ -43,9 +43,6 @@ def best_within(scores, gaps, at_most):
     return max(within, key=lambda i: (scores[i], -i))
 
 
-# The rule equals a name ----------------------------------------------------------------------
-
-
 RULES = {
     "gap": SelectWithinGap("pooled", gap="cross_difference", at_most=0.05),
     "tied": SelectSimplest("pooled", simplest="C", test_fraction=0.2, confidence_level=0.9),
@@ -87,9 +84,6 @@ def through_skops(x):
     return skops.loads(data, trusted=skops.get_untrusted_types(data=data))
 
 
-# Selected candidates -------------------------------------------------------------------------
-
-
 def test_other_gaps_and_scores_are_read_by_name():
     table = results([0.9, 0.8], [0.2, 0.0]) | results(
         [0.1, 0.2], [0.0, 0.0], score="ll", gap="cross_difference"
@@ -124,9 +118,6 @@ def test_none_within_the_limit():
     assert picked == 2
 
 
-# Candidates that failed ----------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("gaps", [[NAN, 0.0], [0.0, NAN], [NAN, NAN]], ids=str)
 def test_undefined_gaps_are_an_error_that_says_where_to_look(gaps):
     rule = SelectWithinGap("pooled", at_most=0.1)
@@ -143,9 +134,6 @@ def test_all_candidates_failed():
     rule = SelectWithinGap("pooled", at_most=0.1)
     with pytest.raises(ValueError, match=r"every candidate is NaN; .*error_score='raise'"):
         rule(results([NAN, NAN], [NAN, NAN]))
-
-
-# The front -------------------------------------------------------------------------------------
 
 
 def unbeaten(scores, gaps):
@@ -177,9 +165,6 @@ def test_front_of_random_tables(steps):
         assert sorted(front) == unbeaten(scores, gaps)
         assert (np.diff(scores[front]) <= 0).all()
         assert (np.diff(gaps[front]) <= 0).all()
-
-
-# The simplest of the tied candidates -------------------------------------------------------------
 
 
 def split_results(scores, params, *, score="pooled"):
@@ -281,8 +266,6 @@ def test_only_tied_candidates_need_the_parameter():
         SelectSimplest("pooled", simplest="-C")(split_results(TIED, params))
 
 
-# In searches --------------------------------------------------------------------------------------
-
 RNG = np.random.default_rng(0)
 X = pd.DataFrame(RNG.normal(size=(240, 3)), columns=["a", "b", "c"]).assign(site=[1, 2, 3] * 80)
 Y = (X["a"] + RNG.normal(size=240) > 0).astype(int)
@@ -330,9 +313,6 @@ def test_searches_saved_by_skops_keep_the_rule(rule):
     assert again.score(X, Y) == search.score(X, Y)
     assert again.refit(again.cv_results_) == again.best_index_ == search.best_index_
     assert clone(again).fit(X, Y).best_index_ == search.best_index_
-
-
-# Not inferior by a margin ----------------------------------------------------------------------
 
 
 def not_inferior(table, margin, test_fraction, level):

@@ -72,9 +72,6 @@ def random_rows(rng, n_groups, largest, n_classes=2):
     return y[order], codes[order]
 
 
-# Balance -----------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("n_splits", [2, 3])
 @pytest.mark.parametrize("shuffle", [False, True])
 def test_every_small_table_of_two_groups(n_splits, shuffle):
@@ -116,9 +113,6 @@ def test_folds_of_a_small_example():
     site = list("aaaaaabbbbbb")
     fold = folds(WithinGroupStratifiedKFold(2), y, site)
     assert fold.tolist() == [0, 0, 1, 1, 0, 1, 0, 1, 0, 0, 1, 1]
-
-
-# Shuffling ---------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -178,9 +172,6 @@ def test_shuffling_puts_any_two_rows_of_a_class_in_one_fold_by_chance():
     assert 20 < (pairs[:, 0] == pairs[:, 1]).sum() < 80  # 47 expected
 
 
-# Types of y ----------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def sites():
     """Labels y, codes of 6 sites, and the folds with integer codes as groups."""
@@ -205,8 +196,6 @@ def test_y_of_every_kind_gives_the_same_folds(sites, make):
     y, codes, expected = sites
     assert np.array_equal(folds(WithinGroupStratifiedKFold(3), make(y), codes), expected)
 
-
-# Errors --------------------------------------------------------------------------------------
 
 Y = np.tile([0, 1], 6)
 SITE = np.repeat(["a", "b", "c"], 4)
@@ -256,9 +245,6 @@ def test_copies_split_alike(rows, copied):
     assert np.array_equal(folds(other, *rows), folds(splitter, *rows))
 
 
-# A Series ----------------------------------------------------------------------------------------
-
-
 def rows_with_an_index():
     rng = np.random.default_rng(0)
     index = rng.permutation(1000)[:120]
@@ -282,9 +268,6 @@ def test_a_series_is_aligned_with_the_index_of_x():
         assert np.array_equal(folds(copied, y[::2], None, X.loc[some]), expected)
     with pytest.warns(UserWarning, match=r"are ignored: .* its own groups \(groups=<Series of 121"):
         folds(cv, y, site.to_numpy(), X)
-
-
-# Repeated ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("given", ["column", "series", "split"])
@@ -320,9 +303,6 @@ def test_repeated_folds_have_scikit_learns_parameters():
     _, _, _, labels = rows_with_an_index()
     shown = " ".join(repr(RepeatedWithinGroupStratifiedKFold(groups=labels, n_repeats=2)).split())
     assert "(groups=<Series of 121 labels>, missing='raise', n_repeats=2, n_splits=5" in shown
-
-
-# Groups that are too small for the folds ---------------------------------------------------------
 
 
 def small_groups(n_small=4):

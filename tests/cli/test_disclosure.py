@@ -21,9 +21,6 @@ def of_rows(frame, disclosure="exact"):
     )
 
 
-# Options ---------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("text", "bins"),
     [
@@ -75,9 +72,6 @@ def test_files_of_other_levels_are_merged_on_request(
     assert ScoreCounts.load(path) == of_rows(frame, BINS)
     message = error_of(["merge", exact, binned, "-o", tmp_path / "x", "--disclosure", "exact"])
     assert f"error: {binned}: --disclosure exact would disclose more than these" in message
-
-
-# What a file discloses ---------------------------------------------------------------------
 
 
 def test_show_says_what_is_in_the_file(frame, counted, printed_by):
@@ -174,8 +168,6 @@ def test_a_threshold_within_a_bin_is_refused(frame, counted, error_of):
     assert "edge of a bin, or --threshold none to audit the ranking alone\n" in message
 
 
-# Small counts ----------------------------------------------------------------------------
-
 SMALL = [*OPTIONS, "--min-count", "10"]
 
 
@@ -204,9 +196,6 @@ def test_groups_with_few_rows_are_withheld(uneven, counted, printed_by, tmp_path
     assert " 2 groups withheld" in printed_by("report", path)
     command = ["count", tmp_path / "p.csv", *options, "--tell-withheld", tell, "-o", path]
     assert "\nGroups that are not in the file: small; tiny\n" in printed_by(*command)
-
-
-# Rows whose class is known ---------------------------------------------------------------
 
 
 def known_by_brute_force(counts):

@@ -47,9 +47,6 @@ def test_a_reader_that_stops_is_no_error(written, capsys, monkeypatch):
     assert capsys.readouterr().err == ""
 
 
-# As a program ----------------------------------------------------------------------------
-
-
 def run(*arguments, **options):
     """Run the program in a process of its own; warnings are errors."""
     done = subprocess.run(

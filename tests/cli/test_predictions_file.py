@@ -22,9 +22,6 @@ def write(frame, path, separator=","):
         frame.to_csv(path, index=False, sep=separator)
 
 
-# Files that are read -------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("ending", "separator"),
     [
@@ -57,9 +54,6 @@ def test_rows_whose_last_cell_is_empty_are_read(tmp_path):
 def test_labels_of_parquet_kinds(frame, tmp_path, kind, options):
     frame.astype({"y": kind}).to_parquet(tmp_path / "p.parquet")
     check_rows(rows_read(tmp_path / "p.parquet", *COLUMNS, *options), frame)
-
-
-# Files that are refused ----------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -139,9 +133,6 @@ def test_parquet_without_pyarrow(frame, tmp_path, error_of, monkeypatch):
 def test_parquet_of_lists(frame, tmp_path, error_of):
     frame.assign(g=[["a"]] * len(frame)).to_parquet(tmp_path / "p.parquet")
     assert "column 'g' holds list" in error_of(["audit", tmp_path / "p.parquet", *COLUMNS])
-
-
-# Limits --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

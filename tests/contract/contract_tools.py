@@ -48,9 +48,6 @@ def assert_same(actual, expected):
     assert_allclose(actual, expected, rtol=0, atol=1e-12)
 
 
-# Ways --------------------------------------------------------------------------------
-
-
 @dataclass
 class Way:
     """A way to pass groups to a scorer: the data, `groups`, and the parameters of fit."""
@@ -138,9 +135,6 @@ def penalised(way, statistic, splits=CV):
     return np.array([fold_scores(way, statistic, splits, model=model) for model in models])
 
 
-# Searches ----------------------------------------------------------------------------
-
-
 def by_candidate(search, name="score"):
     """Return scores of shape (n_candidates, n_folds), with candidates in the order of PENALTIES."""
     results = search.cv_results_
@@ -184,9 +178,6 @@ def halving_loop(way, statistic):
         best = np.argsort(np.mean(now, axis=1))[-2:]
         left = [left[i] for i in best]
     return np.array(scores)
-
-
-# Functions of model_selection --------------------------------------------------------
 
 
 def in_function(function, way, scorer, **options):
@@ -253,9 +244,6 @@ def permutation_loop(way, statistic):
     rng = np.random.RandomState(0)
     shuffled = [way.y, *(way.y[rng.permutation(way.y.size)] for _ in range(3))]
     return np.array([fold_scores(way, statistic, CV, y=y).mean() for y in shuffled])
-
-
-# Tools that turn X into a numpy array ------------------------------------------------
 
 
 def eliminate(way, scorer):

@@ -24,8 +24,6 @@ from skfedauc import (
 from skfedauc.measures import PartialAUC
 from skfedauc.scoring import GroupAUCScorer, Options
 
-# Replacements --------------------------------------------------------------------------
-
 
 def one_group_roc_auc_score(y_true, y_score, *, average="macro", max_fpr=None, **arguments):
     """Replace `roc_auc_score` by the AUC of a single group."""
@@ -72,9 +70,6 @@ class RepeatedOneGroupKFold(RepeatedWithinGroupStratifiedKFold):
     def split(self, X, y=None, groups=None):
         groups = np.zeros(_num_samples(X), int) if groups is None else groups
         return super().split(X, y, groups)
-
-
-# Loading -------------------------------------------------------------------------------
 
 
 def load(name, *replaced):

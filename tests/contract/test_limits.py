@@ -41,9 +41,6 @@ from skfedauc import WithinGroupStratifiedKFold, group_auc_scoring, make_group_a
 ROUTE = r"sklearn\.set_config\(enable_metadata_routing=True\), groups=None here"
 
 
-# The table in the docstring ----------------------------------------------------------
-
-
 def tune_threshold(way, scorer):
     return TunedThresholdClassifierCV(LogisticRegression(), scoring=scorer, cv=CV).fit(
         way.X, way.y, **way.params
@@ -159,9 +156,6 @@ def test_tools_that_call_the_metric_of_a_scorer_are_told_to_call_the_scorer():
     assert remedy(model, way.X, way.y) == scorer(model, way.X, way.y)
 
 
-# Invalid groups ----------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("make", "error", "message"),
     [
@@ -190,9 +184,6 @@ def test_mistakes_are_told_at_construction(make, error, message):
         make()
 
 
-# Groups that do not match the rows ---------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [
@@ -212,9 +203,6 @@ def test_x_that_a_series_cannot_be_aligned_with(data, change, error, message):
     scorer = make_group_auc_scorer("macro", groups=pd.Series(site, X.index))
     with pytest.raises(error, match=message):
         scorer(plain_model().fit(change(X), y), change(X), y)
-
-
-# Groups that a fold leaves undefined -------------------------------------------------
 
 
 @pytest.fixture(params=["routed", "pandas column", "aligned series"])
@@ -324,9 +312,6 @@ def test_gap_of_a_single_group_is_nan_and_never_zero(data):
     scorer = make_group_auc_scorer("neg_difference", groups=pd.Series("va", X.index))
     with pytest.warns(UndefinedMetricWarning, match="two groups"):
         assert np.isnan(scorer(model, X, y))
-
-
-# Scikit-learn's own folds ------------------------------------------------------------
 
 
 def sorted_by_site():

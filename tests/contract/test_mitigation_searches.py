@@ -161,9 +161,6 @@ def test_search_over_constraints_of_threshold_optimizer(people, routing_on):
     assert set(search.predict(X)) == {0, 1}
 
 
-# Weights that scikit-learn routes ----------------------------------------------------
-
-
 def test_sample_weight_is_routed_to_the_classifier_on_its_request(people, routing):
     X, y = people
     weight = np.linspace(0.1, 5, len(y))
@@ -225,9 +222,6 @@ def test_only_the_classifier_requests_metadata():
             model.fit(pd.DataFrame({"sex": [0, 1], "dose": [0, 1]}), [0, 1], cost=[1, 2])
 
 
-# scikit-learn's own tests of meta-estimators -----------------------------------------
-
-
 class WithThresholds(MitigatedClassifier):
     """A mitigated classifier whose classifier is an argument, as the tests need it."""
 
@@ -257,9 +251,6 @@ THEIR_TESTS = {
 def test_of_scikit_learn_for_meta_estimators(test):
     assert len(THEIR_TESTS) >= 7
     test(AS_META_ESTIMATOR)
-
-
-# Pipelines inside --------------------------------------------------------------------
 
 
 def scaled(routing_on):

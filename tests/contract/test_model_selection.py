@@ -52,8 +52,6 @@ from skfedauc import (
 )
 from skfedauc.datasets import make_group_scores
 
-# The splitter --------------------------------------------------------------------------------
-
 GRID = {"C": [0.01, 1.0]}
 
 
@@ -248,8 +246,6 @@ def test_halving_wants_folds_that_repeat(data):
     cv = WithinGroupStratifiedKFold(3, groups="site", shuffle=True, random_state=0)
     assert HalvingGridSearchCV(MODEL, GRID, cv=cv, **options).fit(X, y).n_splits_ == 3
 
-
-# Four hospitals whose scores have different scales ---------------------------------------------
 
 FEATURES = [["dose", "marker"], ["dose"], ["noise"], ["marker"]]
 CHOICE = "columns__transformers"

@@ -33,9 +33,6 @@ def validated(way, scoring, **options):
     return cross_validate(way.model, way.X, way.y, scoring=scoring, **options)
 
 
-# The factory -------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "make", [make_group_auc_scorer, lambda name, groups: group_auc_scoring([name], groups=groups)]
 )
@@ -49,9 +46,6 @@ def test_factory_refuses_none_while_routing_is_off(make):
         "params={'groups': ...}",
     ):
         assert remedy in str(refusal.value)
-
-
-# Omitted groups ----------------------------------------------------------------------
 
 
 def search_without_groups(way, scoring, **options):
@@ -77,9 +71,6 @@ def test_forgotten_groups_are_an_error_that_says_how_to_pass_them(way, run, is_d
         run(way, scoring, error_score="raise", **options)
 
 
-# Routed groups and weights -----------------------------------------------------------
-
-
 @pytest.mark.parametrize("kind", [np.asarray, list, pd.Series, pd.Categorical, pl.Series])
 def test_routed_groups_of_every_kind(way, kind):
     """A routed Series is matched by position, as scikit-learn selects rows, for any index."""
@@ -91,9 +82,6 @@ def test_routed_groups_of_every_kind(way, kind):
     assert_same(result["test_macro"], fold_scores(way, "macro", CV))
 
 
-# Splitters that consume the same groups ----------------------------------------------
-
-
 @pytest.mark.parametrize("splitter", [GroupKFold(2), LeaveOneGroupOut()], ids=str)
 def test_splitter_by_the_same_groups_in_a_search(way, splitter):
     splits = list(splitter.split(way.X, way.y, way.site))
@@ -102,9 +90,6 @@ def test_splitter_by_the_same_groups_in_a_search(way, splitter):
         way.model, {PENALTY: PENALTIES}, scoring=scorer, cv=splitter, error_score="raise"
     ).fit(way.X, way.y, groups=way.site)
     assert_same(by_candidate(search), penalised(way, "macro", splits))
-
-
-# Requests ----------------------------------------------------------------------------
 
 
 def test_alias_in_a_search_beside_a_splitter_of_other_groups(way):

@@ -40,9 +40,6 @@ few_ways = pytest.mark.parametrize("way", FEW_WAYS, indirect=True)
 NAMES = ["pooled", "positives", "neg_difference"]
 
 
-# Copies ------------------------------------------------------------------------------
-
-
 def pickled(scorer):
     return pickle.loads(pickle.dumps(scorer))
 
@@ -65,9 +62,6 @@ def test_copy_scores_alike(way, copied):
         assert_same(result[f"test_{name}"], expected)
 
 
-# Representation ----------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
@@ -84,8 +78,6 @@ def test_repr_is_the_call_that_makes_it(options, expected):
     assert repr(scorer) == expected
     assert repr(eval(expected)) == expected
 
-
-# Shared predictions and counts -------------------------------------------------------
 
 CALLS = []
 
@@ -203,9 +195,6 @@ def test_different_members_do_not_share(parts):
             assert_same(result[f"test_{column}_{pos_label}"], expected)
 
 
-# Names -------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("copied", [lambda scorer: scorer, *COPIES.values()], ids=["", *COPIES])
 def test_names_are_those_of_the_statistic(copied):
     """Displays, TPOT and skore show the name of a scorer or of its function."""
@@ -216,9 +205,6 @@ def test_names_are_those_of_the_statistic(copied):
         assert scorer._sign == (-1 if name.startswith("neg_") else 1)
     (scorer,) = group_auc_scoring([], groups=["site", "ward"], each_group=[("va", 1)]).values()
     assert copied(scorer).__name__ == "auc_va_1"
-
-
-# Arrays of other libraries -----------------------------------------------------------
 
 
 class OtherArray:

@@ -38,9 +38,6 @@ FEW_WAYS = ["routed", "polars column", "aligned series"]
 few_ways = pytest.mark.parametrize("way", FEW_WAYS, indirect=True)
 
 
-# One scorer --------------------------------------------------------------------------
-
-
 # These tools run another tool of the list, so one way is enough.
 SAME_INSIDE = ["RandomizedSearchCV", "cross_val_score"]
 # One way of each kind; the tests of dicts use all ways.
@@ -84,9 +81,6 @@ def test_search_scores_rows_it_is_given(way):
     best = with_penalty(way.model, search.best_params_[PENALTY]).fit(way.X, way.y)
     expected = Expected(way.y, best.decision_function(way.X), way.site)["within"]
     assert search.score(way.X, way.y, **way.params) == pytest.approx(expected, abs=1e-12)
-
-
-# A dict ------------------------------------------------------------------------------
 
 
 def scoring_of(way, statistic_names=STATISTICS):
@@ -146,9 +140,6 @@ def test_groups_of_two_columns():
         assert_same(result[f"test_{name}"], fold_scores(way, name, CV))
 
 
-# Nested searches ---------------------------------------------------------------------
-
-
 @functools.cache
 def nested_loop():
     """Return the scores of each outer fold, by a plain loop over the folds of both searches."""
@@ -193,9 +184,6 @@ def test_nested_cross_validation(way, is_dict):
     assert_same(by_itself, [fold["neg_difference"] for fold in nested_loop()])
 
 
-# Kinds of labels ---------------------------------------------------------------------
-
-
 LABELS = {
     "text": lambda y: np.where(y == 1, "sick", "healthy"),
     "text in a Series": lambda y: pd.Series(np.where(y == 1, "sick", "healthy")),
@@ -220,9 +208,6 @@ def test_labels_of_every_kind(data, labels, groups):
         way.model, way.X, LABELS[labels](y), scoring=scorer, cv=CV, error_score="raise"
     )
     assert_same(scores, by_loop(by_fold, "positives"))
-
-
-# Positive class ----------------------------------------------------------------------
 
 
 @few_ways

@@ -47,9 +47,6 @@ def all_rows(sites=SITES):
     return np.concatenate(y), np.concatenate(score), groups
 
 
-# Results of the aggregator -----------------------------------------------------------------------
-
-
 def test_the_metrics_are_those_of_all_rows_together():
     y, score, groups = all_rows()
     replies = [reply(site) for site in SITES]
@@ -93,9 +90,6 @@ def test_metrics_of_clients_are_averaged_as_flower_does():
     }
 
 
-# Rounds ------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("named", "kept"), [((2, 5), [2, 5]), ((None, None), [1, 2])])
 def test_reports_are_kept_by_the_round_that_clients_name_or_by_calls(named, kept):
     aggregator = GroupAUCAggregator()
@@ -109,9 +103,6 @@ def test_a_reply_from_another_round_is_refused():
     message = "different server rounds .*'bern'.*3.*'kyiv'.*2"
     with pytest.raises(ValueError, match=message):
         GroupAUCAggregator()(replies)
-
-
-# Lost clients ------------------------------------------------------------------------------------
 
 
 def test_a_lost_client_is_named():
@@ -140,9 +131,6 @@ def test_a_client_without_rows_lacks_its_group():
     with pytest.warns(UserWarning, match="1 of 2 expected groups have no rows in round 1: 'oslo'"):
         metrics = aggregator(replies)
     assert (metrics["num-clients"], metrics["num-groups"]) == (2, 1)
-
-
-# Clients that send unusual, damaged or foreign counts ----------------------------------------
 
 
 def test_a_client_with_one_class_counts_in_the_pooled_auc():
@@ -306,8 +294,6 @@ def test_counts_that_do_not_fit_together_are_refused(count, message):
         GroupAUCAggregator()([reply(site, count(site)) for site in ("bern", "oslo")])
 
 
-# Rows of other clients ---------------------------------------------------------------------------
-
 BOUND = {site: [site] for site in SITES}
 
 
@@ -409,9 +395,6 @@ def test_counts_above_a_limit_are_refused():
         GroupAUCAggregator(limits={"max_rows": 3})
 
 
-# Levels of disclosure ----------------------------------------------------------------------------
-
-
 def at(*levels):
     """Return replies of the first sites, each at its level of disclosure."""
     sent = zip(SITES, levels, strict=False)
@@ -446,9 +429,6 @@ def test_clients_send_summaries():
     report = aggregator.reports[1]
     assert report.counts.disclosure.level == "summary"
     assert report.by_group.equals(exactly.reports[1].by_group)
-
-
-# Arguments ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -75,9 +75,6 @@ def ask(grid=None, **arguments):
     return secure_group_auc(grid, context(), **({"bins": BINS, "groups": GROUPS} | arguments))
 
 
-# Exact sums --------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("most_shares", [101, 3])
 def test_the_sum_is_the_merged_state_bit_for_bit(most_shares, monkeypatch):
     monkeypatch.setattr(secure_client, "_MOST_SHARES", most_shares)
@@ -137,9 +134,6 @@ def test_the_server_receives_no_counts_in_the_clear():
         # Masked entries are spread over all 32 bits: about half of them have the highest bit.
         assert 0.4 < (masked >= 2**31).mean() < 0.6
         assert np.abs(np.corrcoef(masked, vectors[node])[0, 1]) < 0.2
-
-
-# Masks -------------------------------------------------------------------------------------------
 
 
 def run_workflow(grid, workflow):
@@ -275,9 +269,6 @@ def test_clients_do_not_disclose_both_secrets_of_a_client():
     assert all(stage != "unmask" for _, stage, _ in grid.received)
 
 
-# Rounds ------------------------------------------------------------------------------------------
-
-
 def test_the_arrays_of_the_server_reach_the_clients():
     arrays = ArrayRecord([np.array([0.5, 2.0]), np.array(3)])
     seen = []
@@ -299,9 +290,6 @@ def test_the_arrays_of_the_server_reach_the_clients():
 def test_a_client_answers_several_rounds_whatever_the_order_of_its_groups():
     grid = SecureGrid(make_client(groups=GROUPS[::-1]))
     assert ask(grid).report.counts == ask(grid).report.counts == merged()
-
-
-# Clients that drop out ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("stage", STAGES[:2])
@@ -363,9 +351,6 @@ def test_clients_without_a_reply_are_named():
 
     found = ask(Silent(lost_at={0: "unmask"}), timeout=7.0)
     assert found.failures == {100: "no reply"}
-
-
-# Clients and servers that do not agree -----------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -470,9 +455,6 @@ def test_masks_that_remain_are_noticed():
         ask(Tampering())
 
 
-# Arguments ---------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("n_clients", "shares", "threshold", "most"),
     [
@@ -512,9 +494,6 @@ def test_count_is_a_function():
     with pytest.raises(TypeError, match="count must be a function"):
         secure_reply(message, context(), counts_of("bern"), bins=BINS, groups=GROUPS)
     assert not is_secure_request(message)
-
-
-# Simulation --------------------------------------------------------------------------------------
 
 
 def test_five_sites_in_a_simulation(tmp_path):
