@@ -13,13 +13,7 @@ STATISTICS += ["neg_cross_difference"]
 class Expected:
     """The statistics of some rows, as ``expected[name of the scorer]``.
 
-    Parameters
-    ----------
-    y : array of 0 and 1
-    score, site : arrays of the same length
-    weight : array, default=None
-    stand_in : float, default=None
-        AUC of the sites that lack a class; None leaves these sites out.
+    `stand_in` is the AUC of the sites that lack a class; None leaves these sites out.
     """
 
     def __init__(self, y, score, site, *, weight=None, stand_in=None):
@@ -59,17 +53,8 @@ def folds_of(splits, y):
 def fold_scores(way, statistic, splits, *, model=None, y=None, positive=1):
     """Return the statistic on the test rows of each fold.
 
-    Parameters
-    ----------
-    way : Way
-        Source of X, y, site and model.
-    statistic : str, callable, or list of them
-        A name, or a function of the fitted model, X and y of the test rows. A list gives scores
-        of shape (n_statistics, n_folds).
-    splits : splitter or iterable of (train, test)
-    model, y : default=None
-        Replacements for the model and y of `way`.
-    positive : label of the positive class
+    A statistic is a name, or a function of the fitted model, X and y of the test rows. A list gives
+    scores of shape (n_statistics, n_folds). `model` and `y` replace those of the way.
     """
     model = way.model if model is None else model
     y = way.y if y is None else y
