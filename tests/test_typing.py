@@ -29,9 +29,9 @@ def test_names_are_those_of_the_table():
 @pytest.mark.parametrize("name", skfedauc.__all__)
 def test_nothing_public_hides_arguments(name):
     public = getattr(skfedauc, name)
-    methods = [public] if inspect.isfunction(public) else inspect.getmembers(public, callable)
+    members = [member for _, member in inspect.getmembers(public, callable)]
+    methods = [public] if inspect.isfunction(public) else members
     for method in methods:
-        method = method[1] if isinstance(method, tuple) else method
         is_ours = hasattr(method, "__code__") and method.__module__.startswith("skfedauc")
         if is_ours and not method.__name__.startswith("_"):
             parameters = inspect.signature(method).parameters.values()
