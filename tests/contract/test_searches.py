@@ -33,7 +33,6 @@ from skfedauc import group_auc_scoring, make_group_auc_scorer
 
 SITES = ["budapest", "cleveland", "va", "zurich"]
 
-by_way = pytest.mark.parametrize("way", WAYS, indirect=True)
 FEW_WAYS = ["routed", "polars column", "aligned series"]
 few_ways = pytest.mark.parametrize("way", FEW_WAYS, indirect=True)
 
@@ -113,21 +112,17 @@ def test_dict_in_a_search(way, search):
     assert found.best_index_ == np.argmax(found.cv_results_["mean_test_macro"])
 
 
-@by_way
-def test_dict_in_cross_validate(way):
-    result = cross_validation(way, scoring_of(way))
+@pytest.mark.parametrize(
+    ("way", "n_jobs"),
+    [*((way, None) for way in WAYS), *((way, 2) for way in FEW_WAYS)],
+    indirect=["way"],
+)
+def test_dict_in_cross_validate(way, n_jobs):
+    result = cross_validation(way, scoring_of(way), n_jobs=n_jobs)
     expected = by_loop(by_fold, tuple(EXPECTED.values()))
     for name, scores in zip(EXPECTED, expected, strict=True):
         assert_same(result[f"test_{name}"], scores)
     assert_same(result["test_pooled"], result["test_roc_auc"])
-
-
-@few_ways
-def test_dict_in_two_processes(way):
-    result = cross_validation(way, scoring_of(way), n_jobs=2)
-    expected = by_loop(by_fold, tuple(EXPECTED.values()))
-    for name, scores in zip(EXPECTED, expected, strict=True):
-        assert_same(result[f"test_{name}"], scores)
 
 
 def test_groups_of_two_columns():
