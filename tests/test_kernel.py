@@ -1,9 +1,7 @@
 """The compiled and the numpy kernel: cells of rows, and pairs counted from cells."""
 
 import itertools
-import os
 import signal
-import subprocess
 import sys
 import time
 from fractions import Fraction
@@ -15,6 +13,7 @@ import numpy as np
 import pytest
 from kernel_cases import SCORES, cells_of, make_rows, same_bits
 from oracles import all_pairs, random_case
+from processes import run_python
 
 import skfedauc
 from skfedauc import GroupAUC, ScoreCounts
@@ -374,13 +373,7 @@ def test_counts_of_any_size_stay_exact(version):
 
 def in_process(asked, code):
     """Run code in another process, with a version of the kernel asked for."""
-    return subprocess.run(
-        [sys.executable, "-c", code],
-        env={**os.environ, "SKFEDAUC_KERNEL": asked},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return run_python("-c", code, env={"SKFEDAUC_KERNEL": asked})
 
 
 PRINT = "import skfedauc; from skfedauc import _kernel; print(_kernel.name())"

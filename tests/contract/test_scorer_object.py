@@ -2,10 +2,7 @@
 
 import copy
 import importlib.util
-import os
 import pickle
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +21,7 @@ from contract_tools import (
     make_way,
     plain_model,
 )
+from processes import run_python
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
@@ -235,12 +233,7 @@ def test_dispatch_of_arrays_changes_no_result(library):
     is_old = parse_version(scipy.__version__) < parse_version("1.14")
     if importlib.util.find_spec(library) is None or is_old:
         pytest.skip(f"needs {library}, and scipy 1.14 as scikit-learn's dispatch does")
-    done = subprocess.run(
-        [sys.executable, str(Path(__file__).with_name("array_api_cases.py")), library],
-        env={**os.environ, "SCIPY_ARRAY_API": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    script = Path(__file__).with_name("array_api_cases.py")
+    done = run_python(script, library, env={"SCIPY_ARRAY_API": "1"})
     assert done.returncode == 0, done.stderr
     assert done.stdout == "16 cases\n"

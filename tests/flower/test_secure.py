@@ -1,9 +1,7 @@
 """Sums of masked counts by Flower's protocol SecAgg+."""
 
 import hashlib
-import os
 import struct
-import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -25,6 +23,7 @@ from flwr.common import (
 from flwr.server import LegacyContext
 from flwr.server.workflow import SecAggPlusWorkflow
 from local_grid import LocalGrid
+from processes import run_python
 from secure_app import BINS, GROUPS, SITES, counts_of, make_client, merged
 
 from skfedauc import Bins, GroupAUC, ScoreCounts
@@ -299,37 +298,32 @@ def test_a_client_lost_before_keys_are_shared_stops_the_round(stage):
         ask(grid, min_clients=4)
     assert grid_sent_no_vector(grid)
     found = ask(SecureGrid(lost_at={3: stage}), node_ids=[100, 101, 102, 104])
-    assert found.report.counts == merged([site for site in SITES if site != "oslo"])
+    assert found.report.counts == merged(WITHOUT_OSLO)
+
+
+WITHOUT_OSLO = [site for site in SITES if site != "oslo"]
 
 
 def grid_sent_no_vector(grid):
     return all(stage != "collect_masked_vectors" for _, stage, _ in grid.received)
 
 
-def test_a_client_lost_before_it_sent_its_counts_is_left_out():
-    found = ask(SecureGrid(lost_at={3: "collect_masked_vectors"}), min_clients=4)
-    assert found.report.counts == merged([site for site in SITES if site != "oslo"])
-    assert (found.n_clients, found.n_asked) == (4, 5)
+@pytest.mark.parametrize(
+    ("stage", "sites"), [("collect_masked_vectors", WITHOUT_OSLO), ("unmask", SITES)]
+)
+def test_a_client_is_part_of_the_sum_if_it_sent_its_counts(stage, sites):
+    found = ask(SecureGrid(lost_at={3: stage}), min_clients=4)
+    assert found.report.counts == merged(sites)
+    assert (found.n_clients, found.n_asked) == (len(sites), 5)
     assert found.failures == {103: "node is offline"}
-
-
-def test_a_client_lost_after_it_sent_its_counts_is_part_of_the_sum():
-    found = ask(SecureGrid(lost_at={3: "unmask"}))
-    assert found.report.counts == merged()
-    assert (found.n_clients, found.n_asked) == (5, 5)
-    assert found.failures == {103: "node is offline"}
-
-
-def test_all_clients_are_required_by_default():
-    message = r"counts of 4 of 5 clients \(1 failure: node 103.*min_clients"
-    with pytest.raises(ValueError, match=message):
-        ask(SecureGrid(lost_at={3: "collect_masked_vectors"}))
-
-
-def test_below_the_threshold_there_is_no_sum():
-    lost = {1: "collect_masked_vectors", 3: "collect_masked_vectors"}
+    if stage == "unmask":
+        assert ask(SecureGrid(lost_at={3: stage})).n_clients == 5
+        return
+    # All clients are required by default.
+    with pytest.raises(ValueError, match=r"of 4 of 5 clients \(1 failure: node 103.*min_clients"):
+        ask(SecureGrid(lost_at={3: stage}))
     with pytest.raises(RuntimeError, match=r"2 failures.*At least 4 of 5 clients"):
-        ask(SecureGrid(lost_at=lost), min_clients=3)
+        ask(SecureGrid(lost_at={1: stage, 3: stage}), min_clients=3)
 
 
 def test_there_is_no_sum_of_two_clients():
@@ -498,11 +492,7 @@ def test_count_is_a_function():
 
 def test_five_sites_in_a_simulation(tmp_path):
     file = tmp_path / "sum.npy"
-    subprocess.run(
-        [sys.executable, secure_app.__file__, file],
-        env=os.environ | {"FLWR_TELEMETRY_ENABLED": "0"},
-        check=True,
-        timeout=900,
-        cwd=Path(__file__).parent,
-    )
+    options = {"env": {"FLWR_TELEMETRY_ENABLED": "0"}, "timeout": 900}
+    done = run_python(secure_app.__file__, file, cwd=Path(__file__).parent, **options)
+    assert done.returncode == 0, done.stderr
     assert np.array_equal(np.load(file), merged().to_vector(BINS, GROUPS))
