@@ -89,9 +89,9 @@ def check_report(report, truth, names=STATISTICS):
     """Check the statistics and the tables of a report."""
     assert list(report.counts.groups) == truth.labels
     assert_allclose(report.by_group["auc"], truth.auc, rtol=0, atol=1e-12)
-    assert report.by_group["n_positives"].tolist() == truth.n_positives.tolist()
     assert_allclose(report.cross_matrix, truth.matrix, rtol=0, atol=1e-12)
-    assert report.by_group["n_negatives"].tolist() == truth.n_negatives.tolist()
+    for name in ("n_positives", "n_negatives"):
+        assert report.by_group[name].tolist() == getattr(truth, name).tolist()
     for name in names:
         assert same_statistic(name, quietly(report, name), truth.statistics[name]), name
 
@@ -112,9 +112,8 @@ def check_fold_effect(effect, cases):
     case = together(cases)
     fold = [number for number, c in enumerate(cases) for _ in c.y]
     truth = all_pairs(case._replace(groups=fold))
-    assert effect.over_folds == pytest.approx(truth.statistics["pooled"], abs=1e-12)
-    assert effect.within == pytest.approx(truth.statistics["within"], abs=1e-12)
-    assert effect.cross == pytest.approx(truth.statistics["cross"], abs=1e-12)
+    found = {"pooled": effect.over_folds, "within": effect.within, "cross": effect.cross}
+    assert found == pytest.approx({name: truth.statistics[name] for name in found}, abs=1e-12)
     assert effect.share_within == pytest.approx(truth.share_within, abs=1e-12)
     assert effect.difference == pytest.approx(effect.over_folds - effect.within, abs=1e-15)
     mixed = effect.share_within * effect.within + (1 - effect.share_within) * effect.cross
@@ -209,17 +208,13 @@ def test_undefined_groups_are_skipped_with_one_warning(rare):
     X, y, site, splits, cases = rare
     result = cross_validate_group_auc(MODEL, X, y, groups=site, cv=splits)
     assert repr(result).startswith("GroupAUCCrossValidation of 3 folds")  # without a warning
-    for report in (*result.folds, result.over_folds, result.within_folds):
-        with pytest.warns(
-            UndefinedMetricWarning, match=rf"{report._estimates.pairs.n_undefined} of \d+ groups"
-        ):
+    reports = (*result.folds, result.over_folds, result.within_folds)
+    n_undefined = [report._estimates.pairs.n_undefined for report in reports]
+    for report, n in zip(reports, n_undefined, strict=True):
+        with pytest.warns(UndefinedMetricWarning, match=rf"{n} of \d+ groups"):
             report.average("macro")
         report.average("positives")
-    assert result.over_folds._estimates.pairs.n_undefined == all_pairs(together(cases)).n_undefined
-    assert (
-        result.within_folds._estimates.pairs.n_undefined
-        > result.over_folds._estimates.pairs.n_undefined
-    )
+    assert n_undefined[-1] > n_undefined[-2] == all_pairs(together(cases)).n_undefined
 
 
 def test_undefined_groups_raise(rare):

@@ -132,17 +132,12 @@ def test_both_versions_give_the_same_bits(seed):
     kernel_cases.main(20, seed)
 
 
+LARGE = {"probabilities": False, "all magnitudes": True, "six far clusters": False}
+LARGE |= {"rounded": True, "outliers of outliers": True}
+
+
 @needs_compiled
-@pytest.mark.parametrize(
-    ("name", "weighted"),
-    [
-        ("probabilities", False),
-        ("all magnitudes", True),
-        ("six far clusters", False),
-        ("rounded", True),
-        ("outliers of outliers", True),
-    ],
-)
+@pytest.mark.parametrize(("name", "weighted"), LARGE.items())
 @pytest.mark.parametrize(("n_groups", "n"), [(1, 270_000), (3, 480_000), (30_000, 70_000)])
 def test_large_groups_many_groups_and_threads_give_the_same_bits(name, n_groups, n, weighted):
     scores, positive, groups, weights = rows(8, n_groups, name, n)

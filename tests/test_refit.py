@@ -118,22 +118,24 @@ def test_none_within_the_limit():
     assert picked == 2
 
 
-@pytest.mark.parametrize("gaps", [[NAN, 0.0], [0.0, NAN], [NAN, NAN]], ids=str)
-def test_undefined_gaps_are_an_error_that_says_where_to_look(gaps):
-    rule = SelectWithinGap("pooled", at_most=0.1)
-    n_undefined = int(np.isnan(gaps).sum())
-    message = (
-        rf"the difference of {n_undefined} of 2 candidates is NaN in some fold; see the warnings "
-        r"of the search, .*error_score='raise'.*cv=WithinGroupStratifiedKFold"
-    )
+SOME_FOLD = (
+    " of 2 candidates is NaN in some fold; see the warnings of the search, "
+    ".*error_score='raise'.*cv=WithinGroupStratifiedKFold"
+)
+
+
+@pytest.mark.parametrize(
+    ("scores", "gaps", "message"),
+    [
+        ([0.9, 0.8], [NAN, 0.0], "the difference of 1" + SOME_FOLD),
+        ([0.9, 0.8], [0.0, NAN], "the difference of 1" + SOME_FOLD),
+        ([0.9, 0.8], [NAN, NAN], "the difference of 2" + SOME_FOLD),
+        ([NAN, NAN], [NAN, NAN], r"every candidate is NaN; .*error_score='raise'"),
+    ],
+)
+def test_undefined_gaps_are_an_error_that_says_where_to_look(scores, gaps, message):
     with pytest.raises(ValueError, match=message):
-        rule(results([0.9, 0.8], gaps))
-
-
-def test_all_candidates_failed():
-    rule = SelectWithinGap("pooled", at_most=0.1)
-    with pytest.raises(ValueError, match=r"every candidate is NaN; .*error_score='raise'"):
-        rule(results([NAN, NAN], [NAN, NAN]))
+        SelectWithinGap("pooled", at_most=0.1)(results(scores, gaps))
 
 
 def unbeaten(scores, gaps):
@@ -339,15 +341,11 @@ def test_simplest_of_those_not_inferior(level, margin):
         expected = not_inferior(table, margin, 0.2, level)
         numbers.add(len(expected))
         results_ = split_results(table, [{"depth": i} for i in range(5)])
-        report = compare_candidates(
-            results_, "pooled", test_fraction=0.2, confidence_level=level, margin=margin
-        )
+        options = {"test_fraction": 0.2, "confidence_level": level, "margin": margin}
+        report = compare_candidates(results_, "pooled", **options)
         assert set(report.index[report["not_inferior"]]) == expected
         assert "tied" not in report
-        rule = SelectSimplest(
-            "pooled", simplest="depth", test_fraction=0.2, confidence_level=level, margin=margin
-        )
-        assert rule(results_) == min(expected)
+        assert SelectSimplest("pooled", simplest="depth", **options)(results_) == min(expected)
     assert len(numbers) > 1 or margin == 0.01
 
 
