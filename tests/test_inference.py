@@ -7,7 +7,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
-from oracles import comparisons, general_hull, hull, restricted_deviance, shared_variances
+from oracles import (
+    AVERAGES,
+    comparisons,
+    general_hull,
+    hull,
+    restricted_deviance,
+    shared_variances,
+)
 from scipy import optimize, stats
 from sklearn.exceptions import UndefinedMetricWarning
 from statsmodels.stats.nonparametric import rank_compare_2indep
@@ -110,7 +117,7 @@ def test_variance_of_pooled_less_average_equals_sums_over_rows(seed, weighted):
     report = report_of(y, scores, groups, weights)
     w = np.ones(y.size) if weights is None else weights
     share = np.random.default_rng(seed).dirichlet(np.ones(6))
-    total, plain = 0.0, 0.0
+    sums = {"difference": 0.0, "pooled": 0.0}
     for mine, other in ((y, ~y), (~y, y)):
         sign = 1 if mine is y else -1
         for g in range(6):
@@ -121,20 +128,16 @@ def test_variance_of_pooled_less_average_equals_sums_over_rows(seed, weighted):
             )
             lost = w[rows].sum() ** 2 / (w[rows].sum() ** 2 - (w[rows] ** 2).sum())
             for which, influence in (
-                ("total", pooled / w[mine].sum() - share[g] * own / w[rows].sum()),
-                ("plain", pooled / w[mine].sum()),
+                ("difference", pooled / w[mine].sum() - share[g] * own / w[rows].sum()),
+                ("pooled", pooled / w[mine].sum()),
             ):
                 centred = influence - np.average(influence, weights=w[rows])
-                amount = lost * (w[rows] ** 2 * centred**2).sum()
-                if which == "total":
-                    total += amount
-                else:
-                    plain += amount
+                sums[which] += lost * (w[rows] ** 2 * centred**2).sum()
     counts = report.counts
     own = view_of(counts).own_moments
     found = agreement.of_difference(strata_of(counts), report._estimates.variances, own, share)
-    assert found == pytest.approx(total, rel=1e-10)
-    assert report._estimates.pooled.fixed == pytest.approx(plain, rel=1e-10)
+    assert found == pytest.approx(sums["difference"], rel=1e-10)
+    assert report._estimates.pooled.fixed == pytest.approx(sums["pooled"], rel=1e-10)
 
 
 def test_logit_and_delong_intervals_equal_proc():
@@ -183,7 +186,7 @@ def test_intervals_without_variation_are_bounded(is_perfect, weighted):
     tables = [report.confidence_intervals(method=method) for method in ("logit", "delong")]
     for over in ("rows", "groups"):
         table = report.confidence_intervals(of="statistics", over=over)
-        tables.append(table.loc[["pooled", "macro", "samples", "positives", "negatives", "within"]])
+        tables.append(table.loc[["pooled", *AVERAGES]])
     for table in tables:
         assert (table.ci_high - table.ci_low > 1e-3).all()
         assert table.note.str.contains("bounded|perfect").all()
@@ -661,9 +664,7 @@ def test_comparisons_with_a_group_that_lacks_a_class_are_nan():
 
 def test_all_pairs_of_very_many_groups_are_refused():
     many = report_of(*simulated(0, n_groups=501, n=5000), undefined="ignore")
-    with pytest.raises(
-        ValueError, match=r"at most 500 groups; got 501 groups\. Pass reference='rest'"
-    ):
+    with pytest.raises(ValueError, match=r"at most 500 groups; got 501 .*reference='rest'"):
         many.compare_groups()
 
 
@@ -697,21 +698,15 @@ def test_tau_is_of_largest_restricted_likelihood_and_within_its_interval():
 def test_the_spread_that_is_not_defined_is_nan_with_a_warning():
     one_row = ([0, 1, 0, 1], [2, 3, 3, 2], list("aabb"))
     # In group b, the first row of each class has nearly all the weight.
-    drowned = (
-        [0, 0, 1, 1] * 2,
-        [1, 3, 2, 4, 1, 2, 3, 2],
-        list("aaaabbbb"),
-        [1] * 4 + [1e9, 1e-9] * 2,
-    )
+    weights = [1] * 4 + [1e9, 1e-9] * 2
+    drowned = ([0, 0, 1, 1] * 2, [1, 3, 2, 4, 1, 2, 3, 2], list("aaaabbbb"), weights)
     reason = "two groups with two rows of each class"
     for rows in (one_row, drowned):
         report = report_of(*rows)
-        for read in (
-            lambda report: report.tau,
-            lambda report: report._estimates.value_of(squared_tau),
-        ):
-            with pytest.warns(UndefinedMetricWarning, match=reason):
-                assert np.isnan(read(report))
+        with pytest.warns(UndefinedMetricWarning, match=reason):
+            assert np.isnan(report.tau)
+        with pytest.warns(UndefinedMetricWarning, match=reason):
+            assert np.isnan(report._estimates.value_of(squared_tau))
         with pytest.raises(ValueError, match=reason):
             _ = report_of(*rows, undefined="raise").tau
 
@@ -816,30 +811,22 @@ def test_limits_of_agreement_are_those_of_the_jackknife_for_rows_of_random_group
         amounts = np.array([[w[y & of].sum(), w[~y & of].sum()] for of in members])
         auc = np.array([pairs[np.ix_(of[y], of[~y])].sum() for of in members]) / amounts.prod(1)
         pooled = pairs.sum() / amounts.sum(0).prod()
-        weights = {
-            "macro": np.ones(3),
-            "samples": amounts.sum(1),
-            "positives": amounts[:, 0],
-            "negatives": amounts[:, 1],
-            "within": amounts.prod(1),
-        }
-        return np.array([pooled - np.average(auc, weights=of) for of in weights.values()])
+        weights = [np.ones(3), amounts.sum(1), amounts[:, 0], amounts[:, 1], amounts.prod(1)]
+        return np.array([pooled - np.average(auc, weights=of) for of in weights])
 
     left_out = np.array([differences(np.where(np.arange(n) == i, 0.0, w)) for i in range(n)])
     expected = np.sqrt(((left_out - left_out.mean(0)) ** 2).sum(0) * (n - 1) / n)
     found = report_of(y.astype(int), scores, groups, w if weighted else None).agreement().averages
-    names = ["macro", "samples", "positives", "negatives", "within"]
+    names = [*AVERAGES]
     assert found.loc[names, "difference"].to_numpy() == pytest.approx(differences(w), abs=1e-12)
     errors = (found["ci_high"] - found["ci_low"])[names].to_numpy() / (2 * stats.norm.ppf(0.95))
     assert errors == pytest.approx(expected, rel=0.07)
 
 
 def test_agreement_of_few_rows_without_variation_is_left_open():
-    y = [0, 0, 1, 1] * 2
-    found = report_of(y, [1, 2, 5, 6, 2.5, 3, 6.5, 7], list("aaaabbbb")).agreement()
-    assert (found.averages["equivalent_to_pooled"] == "cannot tell").all()
-    found = report_of(y, [2] * 8, list("aaaabbbb")).agreement()
-    assert (found.averages["equivalent_to_pooled"] == "cannot tell").all()
+    for scores in ([1, 2, 5, 6, 2.5, 3, 6.5, 7], [2] * 8):
+        found = report_of([0, 0, 1, 1] * 2, scores, list("aaaabbbb")).agreement()
+        assert (found.averages["equivalent_to_pooled"] == "cannot tell").all()
 
 
 def inference_of(report):
@@ -877,17 +864,11 @@ def test_the_scale_of_weights_changes_nothing():
         ]
         within = GroupAUC(GroupPairs(halves[0] + halves[1], halves), undefined="ignore")
         agreement = report.agreement()
+        of_rows = {"groups": groups, "sample_weight": weights}
         compared = [
-            compare_models(
-                y,
-                {"a": scores, "b": -scores},
-                groups=groups,
-                sample_weight=weights,
-                over=over,
-                statistic=statistic,
-            )
+            compare_models(y, {"a": scores, "b": -scores}, over=over, statistic=name, **of_rows)
             for over in ("rows", "groups")
-            for statistic in ("pooled", "macro", "within")
+            for name in ("pooled", "macro", "within")
         ]
         gaps = cross_gaps(report.counts)
         numbers = [*inference_of(report), *inference_of(within)]

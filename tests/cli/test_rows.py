@@ -132,13 +132,9 @@ def test_missing_groups_are_those_of_the_library(frame, gaps, weight, missing, t
     """Rows that lack a label in any column are left out, or are in a group of their own."""
     options = ["--group", "sex", "--missing", missing, *(["--weight", "w"] if weight else [])]
     frame = with_gaps(frame)
-    expected = ScoreCounts.from_predictions(
-        frame["y"],
-        frame["s"],
-        groups=frame[["g", "sex"]],
-        sample_weight=None if weight is None else frame[weight],
-        missing=missing,
-    )
+    known = {"groups": frame[["g", "sex"]], "missing": missing}
+    known |= {} if weight is None else {"sample_weight": frame[weight]}
+    expected = ScoreCounts.from_predictions(frame["y"], frame["s"], **known)
     path = tmp_path / "p.skfa"
     assert main(["count", str(gaps), *COLUMNS, *options, "-o", str(path)]) == 0
     counts = ScoreCounts.load(path)
