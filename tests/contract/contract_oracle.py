@@ -50,7 +50,7 @@ def folds_of(splits, y):
     return list(splits.split(np.zeros((len(y), 1)), y))
 
 
-def fold_scores(way, statistic, splits, *, model=None, y=None, positive=1):
+def fold_scores(way, statistic, splits, *, model=None, y=None, positive=1, stand_in=None):
     """Return the statistic on the test rows of each fold.
 
     A statistic is a name, or a function of the fitted model, X and y of the test rows. A list gives
@@ -65,7 +65,7 @@ def fold_scores(way, statistic, splits, *, model=None, y=None, positive=1):
         X_test = rows_of(way.X, test)
         score = decision(fitted, X_test)
         score = score if fitted.classes_[1] == positive else -score
-        expected = Expected(y[test] == positive, score, way.site[test])
+        expected = Expected(y[test] == positive, score, way.site[test], stand_in=stand_in)
         scores.append(
             [one(fitted, X_test, y[test]) if callable(one) else expected[one] for one in wanted]
         )
