@@ -7,9 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
-from oracles import STATISTICS, Case, all_pairs, same_statistic
-from scipy.optimize import brentq
-from scipy.special import expit, logit
+from oracles import STATISTICS, Case, all_pairs, general_hull, same_statistic
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import LinearRegression, LogisticRegression, Perceptron
@@ -418,10 +416,10 @@ def test_a_single_fold_has_the_limits_of_its_report():
     ):
         result = folds_result(1, scores_of)
         for method in ("logit", "delong"):
-            found = result.confidence_intervals(confidence_level=0.9, method=method)
-            expected = result.folds[0].confidence_intervals(
-                confidence_level=0.9, method=method, of="statistics", over="rows"
-            )
+            options = {"confidence_level": 0.9, "method": method}
+            found = result.confidence_intervals(**options)
+            options |= {"of": "statistics", "over": "rows"}
+            expected = result.folds[0].confidence_intervals(**options)
             columns = ["value", "ci_low", "ci_high"]
             assert_allclose(found[columns], expected.loc[found.index, columns], rtol=1e-12)
 
@@ -435,18 +433,12 @@ def test_the_mean_of_pooled_aucs_has_newcombes_limits_where_they_are_further(n_w
     mean, m, n, z = row["value"], 12, 24, 1.959963984540054
     assert mean == pytest.approx(1 - n_wrong / 24, rel=1e-12)
 
-    def excess(true):
-        half = (m + n) / 2 - 1
-        model = 1 + half * (1 - true) / (2 - true) + half * true / (1 + true)
-        return (mean - true) ** 2 - z**2 * true * (1 - true) * model / (m * n) / 5
-
-    lower = [brentq(excess, 0.5, mean)]
-    upper = [brentq(excess, mean, 1 - 1e-12)]
+    newcombe = 1 / (5 * m * n), ((m + n) / 2 - 1) / (5 * m * n)
     pooled = [fold._estimates.pooled for fold in result.folds]
-    for variances in ([of.fixed for of in pooled], [of.rows.bounded for of in pooled]):
-        reach = z * np.sqrt(np.sum(variances)) / 5 / (mean * (1 - mean))
-        lower.append(expit(logit(mean) - reach))
-        upper.append(expit(logit(mean) + reach))
-    assert row["ci_low"] == pytest.approx(min(lower), abs=1e-9)
-    assert row["ci_high"] == pytest.approx(max(upper), abs=1e-9)
-    assert max(upper) == upper[0]
+    variances = sum(of.fixed for of in pooled) / 25, sum(of.rows.bounded for of in pooled) / 25
+    limits = [general_hull(mean, variance, *newcombe, z) for variance in variances]
+    low, high = zip(*limits, strict=True)
+    assert row["ci_low"] == pytest.approx(min(low), abs=1e-9)
+    assert row["ci_high"] == pytest.approx(max(high), abs=1e-9)
+    without_variance = general_hull(mean, 0.0, *newcombe, z)
+    assert max(high) == without_variance[1]
