@@ -7,14 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
-from oracles import (
-    AVERAGES,
-    comparisons,
-    general_hull,
-    hull,
-    restricted_deviance,
-    shared_variances,
-)
+from oracles import comparisons, general_hull, hull, restricted_deviance, shared_variances
 from scipy import optimize, stats
 from sklearn.exceptions import UndefinedMetricWarning
 from statsmodels.stats.nonparametric import rank_compare_2indep
@@ -32,7 +25,7 @@ from skfedauc.inference.quantiles import (
 )
 from skfedauc.inference.variances import strata_of
 from skfedauc.pairs import GroupPairs, ranks_among_all
-from skfedauc.report import null_difference_of
+from skfedauc.report import AVERAGES, null_difference_of
 from skfedauc.report.statistics import squared_tau
 
 # Reference values of pROC 1.18.0 and metafor 3.8.1, on 20 rows.
