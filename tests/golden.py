@@ -22,7 +22,9 @@ import json
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -86,9 +88,6 @@ CHANGED: dict[str, str] = {
 # Patterns that another version of scipy than that of the record computes less alike: tolerance.
 # Quantiles and tails of Student's t have ten digits in scipy 1.13.
 LOOSER = {"*_low": 1e-9, "*_high": 1e-9, "*/pvalue": 1e-9, "*/audits gaps alone/*": 1e-9}
-
-
-# Data sets ----------------------------------------------------------------------------------
 
 
 @dataclasses.dataclass(frozen=True)
@@ -246,8 +245,6 @@ class FirstColumn(ClassifierMixin, BaseEstimator):
         return np.asarray(X["score"]) + self.level_
 
 
-# Questions ----------------------------------------------------------------------------------
-
 MEASURES = (
     measures.PartialAUC(max_fpr=0.2),
     measures.PartialAUC(min_tpr=0.7),
@@ -277,78 +274,62 @@ def counts(data: Data) -> Iterator[tuple[str, Any]]:
 
 def merged(data: Data) -> ScoreCounts:
     half = np.arange(data.y.size) % 2 == 0
-    weights = data.weights
     return ScoreCounts.merge(
         ScoreCounts.from_predictions(
             data.y[rows],
             data.scores[rows, 0],
             groups=data.groups[rows],
-            sample_weight=None if weights is None else weights[rows],
+            sample_weight=None if data.weights is None else data.weights[rows],
         )
         for rows in (half, ~half)
     )
 
 
-def report(data: Data) -> Iterator[tuple[str, Any]]:
+def report(data: Any) -> Iterator[tuple[str, Any]]:
     found = data.report
-    yield "by_group", lambda: found.by_group
-    yield "statistics", found.statistics
-    yield "bias_by_group", lambda: found.bias_by_group
-    yield "bias_score", lambda: found.statistic("bias_score")
-    yield "null_difference", lambda: null_difference_of(found)
-    yield "cross_matrix", lambda: found.cross_matrix
-    yield "decomposition", found.decomposition
-    yield "abroca", found.abroca
+    for name in ("by_group", "bias_by_group", "cross_matrix"):
+        yield name, partial(getattr, found, name)
+    yield "bias_score", partial(found.statistic, "bias_score")
+    yield "null_difference", partial(null_difference_of, found)
     if found.n_groups > 1:  # otherwise the limits are the root of a rounding error, of 0
         yield "agreement", found.agreement
-    yield (
-        "average",
-        lambda: found.average({group: 1 + i for i, group in enumerate(found.by_group.index)}),
-    )
-    for of in ("groups", "statistics"):
-        yield f"bounds of {of}", lambda of=of: found.bounds(of)
-        yield f"intervals of {of}", lambda of=of: found.confidence_intervals(of=of)
-        for method in ("delong", "exact"):
-            yield (
-                f"intervals of {of}, {method}",
-                lambda of=of, method=method: found.confidence_intervals(
-                    confidence_level=0.9, method=method, of=of
-                ),
-            )
-    yield (
-        "intervals of statistics over groups",
-        lambda: found.confidence_intervals(of="statistics", over="groups"),
-    )
-    yield "bounds with what is withheld", lambda: found.bounds(withheld=True)
-    yield "compare_groups", found.compare_groups
-    yield "compare_groups with one", lambda: found.compare_groups(found.by_group.index[0])
-    yield "ranking", found.ranking
+    for method in ("statistics", "decomposition", "abroca", "compare_groups", "ranking"):
+        yield method, getattr(found, method)
     yield "test_difference", found.test_difference
     yield "test_equal_groups", found.test_equal_groups
-    yield "test_equivalence", lambda: found.test_margin(0.2)
-    yield "test_worst", lambda: found.test_margin(0.05, reference=0.6)
-    yield (
-        "without_small_groups",
-        lambda: GroupAUC(found._estimates.pairs, min_per_class=10).statistics(),
-    )
+    numbered = {group: 1 + i for i, group in enumerate(found.by_group.index)}
+    yield "average", partial(found.average, numbered)
+    for of in ("groups", "statistics"):
+        yield f"bounds of {of}", partial(found.bounds, of)
+        yield f"intervals of {of}", partial(found.confidence_intervals, of=of)
+        for method in ("delong", "exact"):
+            options = {"confidence_level": 0.9, "method": method, "of": of}
+            yield f"intervals of {of}, {method}", partial(found.confidence_intervals, **options)
+    over_groups = partial(found.confidence_intervals, of="statistics", over="groups")
+    yield "intervals of statistics over groups", over_groups
+    yield "bounds with what is withheld", partial(found.bounds, withheld=True)
+    yield "compare_groups with one", lambda: found.compare_groups(found.by_group.index[0])
+    yield "test_equivalence", partial(found.test_margin, 0.2)
+    yield "test_worst", partial(found.test_margin, 0.05, reference=0.6)
+    large = lambda: GroupAUC(found._estimates.pairs, min_per_class=10)  # noqa: E731
+    yield "without_small_groups", lambda: large().statistics()
 
 
-def of_measures(data: Data) -> Iterator[tuple[str, Any]]:
+def of_measures(data: Any) -> Iterator[tuple[str, Any]]:
     for measure in MEASURES:
-        name = measure.name
-        estimates = data.report._estimates
+        name, estimates = measure.name, data.report._estimates
         found = GroupAUC(estimates.pairs, undefined=estimates.policy, measure=measure)
-        yield f"{name} by_group", lambda found=found: found.by_group
+        yield f"{name} by_group", partial(getattr, found, "by_group")
         yield f"{name} statistics", found.statistics
         for of in ("groups", "statistics"):
-            yield f"{name} bounds of {of}", lambda found=found, of=of: found.bounds(of)
-            yield (
-                f"{name} intervals of {of}",
-                lambda found=found, of=of: found.confidence_intervals(of=of).rename(
-                    # the name that the record has
-                    columns={found.by_group.columns[0]: "value"}
-                ),
-            )
+            yield f"{name} bounds of {of}", partial(found.bounds, of)
+            yield f"{name} intervals of {of}", partial(intervals, found, of)
+
+
+def intervals(found: GroupAUC, of: str) -> pd.DataFrame:
+    """Intervals of a measure, in the column that has the name of the record."""
+    table = found.confidence_intervals(of=of)
+    return table.rename(columns={found.by_group.columns[0]: "value"})
 
 
 def first_minus_second(table: pd.DataFrame | None, *, of_auc: bool = True) -> pd.DataFrame | None:
@@ -364,82 +345,62 @@ def first_minus_second(table: pd.DataFrame | None, *, of_auc: bool = True) -> pd
 def two_models(data: Data, groups: Any = None, **options: Any) -> dict[str, Any]:
     """Two models by all statistics."""
     scores = {"a": data.scores[:, 0], "b": data.scores[:, 1]}
-    statistics = ["pooled"] if groups is None else ["pooled", *AVERAGES]
     of_auc = options.get("measure") is None
     tables = {}
-    for statistic in statistics:
-        found = skfedauc.compare_models(
-            data.y, scores, groups=groups, statistic=statistic, **options
-        )
+    for statistic in ["pooled"] if groups is None else ["pooled", *AVERAGES]:
+        options |= {"groups": groups, "statistic": statistic}
+        found = skfedauc.compare_models(data.y, scores, **options)
         table = first_minus_second(found.table, of_auc=of_auc)
         tables[statistic] = table.drop(columns="pvalue_adjusted").iloc[0]
     table = pd.DataFrame(tables).T.dropna(subset="difference")
-    by_group = first_minus_second(found.by_group, of_auc=of_auc)
     return {
         **table.loc["pooled", ["statistic", "pvalue"]],
         "table": table,
-        "by_group": by_group,
+        "by_group": first_minus_second(found.by_group, of_auc=of_auc),
         "n_missing": found.n_missing,
         "measure": options.get("measure"),
     }
 
 
 def models(data: Data) -> Iterator[tuple[str, Any]]:
-    y, scores = data.y, data.scores
     options = {"sample_weight": data.weights, "clusters": data.clusters}
-    several = {"a": scores[:, 0], "b": scores[:, 1], "c": scores[:, 2]}
     grouped = {"groups": data.groups, **options}
-    labels = pd.crosstab(data.groups, y)
+    labels = pd.crosstab(data.groups, data.y)
     # The record has new groups above 20 groups.
     over = "groups" if (labels.min(axis=1) > 0).sum() > 20 else "rows"
-    yield "two", lambda: two_models(data, **options)
-    yield "two by group", lambda: two_models(data, over=over, **grouped)
-    yield "two over groups", lambda: two_models(data, over="groups", **grouped)
+    yield "two", partial(two_models, data, **options)
+    yield "two by group", partial(two_models, data, over=over, **grouped)
+    yield "two over groups", partial(two_models, data, over="groups", **grouped)
     for measure in [*MEASURES[:2], MEASURES[-1]]:  # there is no test for the others
-        yield (
-            f"two by group, {measure.name}",
-            lambda measure=measure: two_models(data, over=over, measure=measure, **grouped),
-        )
+        of_measure = partial(two_models, data, over=over, measure=measure, **grouped)
+        yield f"two by group, {measure.name}", of_measure
+    several = dict(zip("abc", data.scores.T, strict=True))
     for statistic in ("pooled", "macro", "within"):
-        found = skfedauc.compare_models(y, several, statistic=statistic, **grouped)
+        found = skfedauc.compare_models(data.y, several, statistic=statistic, **grouped)
         table = first_minus_second(found.table)
-        if statistic == "pooled":
-            yield (
-                "several",
-                {
-                    "auc": found.by_model,
-                    "table": table,
-                    "by_group": first_minus_second(found.by_group),
-                    "n_missing": found.n_missing,
-                },
-            )
-        else:
+        if statistic != "pooled":
             yield f"several, {statistic}", table
+            continue
+        parts = {"auc": found.by_model, "table": table, "n_missing": found.n_missing}
+        yield "several", {**parts, "by_group": first_minus_second(found.by_group)}
 
 
 def metrics(data: Data) -> Iterator[tuple[str, Any]]:
     y, score = data.y, data.scores[:, 0]
     options = {"groups": data.groups, "sample_weight": data.weights}
-    yield (
-        "values",
-        lambda: {
-            name: skfedauc.group_roc_auc_score(y, score, statistic=name, **options)
-            for name in ("pooled", "macro", "within", "worst", "difference")
-        },
-    )
+    names = ("pooled", "macro", "within", "worst", "difference")
+    of = partial(skfedauc.group_roc_auc_score, y, score, **options)
+    yield "values", lambda: {name: of(statistic=name) for name in names}
     yield "by group", lambda: GroupAUC.from_predictions(y, score, **options).by_group["auc"]
     X, fitted = data.table, FirstColumn().fit(data.table, y)
-    names = ["pooled", "within", "worst", "neg_difference"]
     yield "scorer", lambda: skfedauc.make_group_auc_scorer("within", groups="group")(fitted, X, y)
-    yield (
-        "scoring",
-        lambda: {
-            name: scorer(fitted, X, y)
-            for name, scorer in skfedauc.group_auc_scoring(
-                names, groups="group", each_group=list(np.unique(data.groups)[:2])
-            ).items()
-        },
+    scoring = partial(
+        skfedauc.group_auc_scoring,
+        ["pooled", "within", "worst", "neg_difference"],
+        groups="group",
+        each_group=list(np.unique(data.groups)[:2]),
     )
+    yield "scoring", lambda: {name: scorer(fitted, X, y) for name, scorer in scoring().items()}
     yield "xgboost", lambda: XGBoostMetric("macro", groups=[(y, data.groups)])(y, score)
     yield "lightgbm", lambda: LightGBMMetric("macro", groups=[(y, data.groups)])(y, score)[1]
 
@@ -447,10 +408,9 @@ def metrics(data: Data) -> Iterator[tuple[str, Any]]:
 def audits(data: Data) -> Iterator[tuple[str, Any]]:
     if not data.is_audited:
         return
-    threshold = float(np.round(np.median(data.scores[:, 0]) * 32) / 32)
     options = {
         "sample_weight": data.weights,
-        "threshold": threshold,
+        "threshold": float(np.round(np.median(data.scores[:, 0]) * 32) / 32),
         "tolerances": {"demographic_parity_ratio": 0.8, "equalized_odds_difference": 0.1},
         "min_per_class": 5,
     }
@@ -459,75 +419,59 @@ def audits(data: Data) -> Iterator[tuple[str, Any]]:
         scores = data.scores[:, model]
         return FairnessAudit.from_predictions(data.y, scores, groups=groups, **options, **more)
 
-    def numbers(table: pd.DataFrame) -> pd.DataFrame:
-        return table.select_dtypes("number")
+    def gaps(audit: Any) -> pd.DataFrame:
+        return audit.gaps.select_dtypes("number")
 
     columns = pd.DataFrame({"group": data.groups, "second": data.second})
     crossed = {"clusters": data.clusters, "intersections": [("group", "second")]}
     found = audited(0, columns, **crossed)
     for column in found.columns:
-        yield f"by {column}", lambda column=column: found.by_group(column)
-    yield "all gaps", lambda: numbers(found.gaps)
-    yield (
-        "gaps alone",
-        lambda: pd.DataFrame(
-            {
-                name: [of.estimate, of.ci_low, of.ci_high, of.pvalue]
-                for name, question in AUDITED.items()
-                for of in [audited_answer(question, found.samples["group"])]
-            }
-        ),
-    )
+        yield f"by {column}", partial(found.by_group, column)
+    yield "all gaps", lambda: gaps(found)
+    yield "gaps alone", lambda: gaps_alone(found.samples["group"])
     yield "sweep", lambda: audited(0, data.groups).sweep(np.arange(1, 8) / 8)
+    within = partial(found.within, "second")
     yield (
         "within",
-        lambda: {
-            level: audit.samples["group"].report.statistics()
-            for level, audit in found.within("second").items()
-        },
+        lambda: {k: one.samples["group"].report.statistics() for k, one in within().items()},
     )
-    yield (
-        "gaps within",
-        lambda: {k: numbers(audit.gaps) for k, audit in found.within("second").items()},
-    )
+    yield "gaps within", lambda: {k: gaps(one) for k, one in within().items()}
     models = [audited(model, data.groups) for model in (0, 1)]
-    yield "changes", lambda: numbers(models[0].compare(models[1]).gaps)
+    yield "changes", lambda: gaps(models[0].compare(models[1]))
+
+
+def gaps_alone(sample: Any) -> pd.DataFrame:
+    """Answers to all questions, each as if it were the only one."""
+    answers = {name: audited_answer(question, sample) for name, question in AUDITED.items()}
+    return pd.DataFrame(
+        {name: [of.estimate, of.ci_low, of.ci_high, of.pvalue] for name, of in answers.items()}
+    )
 
 
 def folds(data: Data) -> Iterator[tuple[str, Any]]:
     splitter = skfedauc.WithinGroupStratifiedKFold(5)
     yield "tests", [np.sort(test) for _, test in splitter.split(data.table, data.y, data.groups)]
     found = skfedauc.cross_validate_group_auc(
-        FirstColumn(),
-        data.table,
-        data.y,
-        groups=data.groups,
-        sample_weight=data.weights,
-        cv=splitter,
+        FirstColumn(), data.table, data.y, cv=splitter, **data.arguments
     )
-    yield "by_fold", lambda: found.by_fold
+    yield "by_fold", partial(getattr, found, "by_fold")
     yield "intervals", found.confidence_intervals
-    yield "fold_effect", lambda: found.fold_effect
+    yield "fold_effect", partial(getattr, found, "fold_effect")
     for name in ("within_folds", "over_folds"):
-        for question, answer in report(_Reported(getattr(found, name))):
+        for question, answer in report(SimpleNamespace(report=getattr(found, name))):
             yield f"{name} {question}", answer
-    for question, answer in of_measures(_Reported(found.over_folds)):
+    for question, answer in of_measures(SimpleNamespace(report=found.over_folds)):
         yield f"over_folds {question}", answer
 
 
-@dataclasses.dataclass(frozen=True)
-class _Reported:
-    report: GroupAUC
-
-
 def classes(data: Data) -> Iterator[tuple[str, Any]]:
-    arguments = {"groups": data.groups, "sample_weight": data.weights}
     for kind in ("ovr", "ovo"):
+        options = {"multi_class": kind, **data.arguments}
         found = MulticlassGroupAUC.from_predictions(
-            data.y, data.scores, multi_class=kind, clusters=data.clusters, **arguments
+            data.y, data.scores, clusters=data.clusters, **options
         )
         yield f"{kind} statistics", found.statistics
-        yield f"{kind} by_group", lambda found=found: found.by_group
+        yield f"{kind} by_group", partial(getattr, found, "by_group")
         parts = (np.arange(data.y.size) % 2 == part for part in (0, 1))
         counted = [
             MulticlassCounts.from_predictions(
@@ -535,30 +479,15 @@ def classes(data: Data) -> Iterator[tuple[str, Any]]:
             )
             for rows in parts
         ]
-        yield (
-            f"{kind} merged",
-            lambda counted=counted: MulticlassGroupAUC(
-                MulticlassCounts.merge(counted)
-            ).statistics(),
-        )
-        yield (
-            f"{kind} score",
-            lambda kind=kind: skfedauc.group_roc_auc_score(
-                data.y, data.scores, statistic="within", multi_class=kind, **arguments
-            ),
-        )
+        yield f"{kind} merged", MulticlassGroupAUC(MulticlassCounts.merge(counted)).statistics
+        score = partial(skfedauc.group_roc_auc_score, data.y, data.scores, **options)
+        yield f"{kind} score", partial(score, statistic="within")
         for average in ("macro", "weighted"):
-            yield (
-                f"{kind} average_by_group, {average}",
-                lambda found=found, average=average: found.average_by_group(average),
-            )
+            of_classes = partial(found.average_by_group, average)
+            yield f"{kind} average_by_group, {average}", of_classes
             for of in ("groups", "statistics"):
-                yield (
-                    f"{kind} intervals of {of}, {average}",
-                    lambda found=found, of=of, average=average: found.confidence_intervals(
-                        of=of, class_average=average
-                    ),
-                )
+                intervals = partial(found.confidence_intervals, of=of, class_average=average)
+                yield f"{kind} intervals of {of}, {average}", intervals
         for key, part in found.items():
             yield f"{kind} {key} intervals", part.confidence_intervals
             yield f"{kind} {key} test_equal_groups", part.test_equal_groups
@@ -577,21 +506,11 @@ def table_of_rows(name: str, **target: Any) -> pd.DataFrame:
 
 
 def planning(_: Data) -> Iterator[tuple[str, Any]]:
-    for auc, positives, negatives in ((0.8, 40, 160), (0.55, 300, 300), (0.97, 15, 1000)):
-        yield (
-            f"critical difference {auc}",
-            [
-                skfedauc.auc_critical_difference(auc, positives, negatives, correlation=r)
-                for r in (0.0, 0.5)
-            ],
-        )
-        yield (
-            f"p of a difference {auc}",
-            [
-                pvalue_of_difference(auc, other, positives, negatives)
-                for other in (auc - 0.1, auc, auc + 0.01)
-            ],
-        )
+    for auc, *rows in ((0.8, 40, 160), (0.55, 300, 300), (0.97, 15, 1000)):
+        critical = partial(skfedauc.auc_critical_difference, auc, *rows)
+        yield f"critical difference {auc}", [critical(correlation=r) for r in (0.0, 0.5)]
+        others = (auc - 0.1, auc, auc + 0.01)
+        yield f"p of a difference {auc}", [pvalue_of_difference(auc, b, *rows) for b in others]
     targets = {
         "width": {"width": 0.1},
         "difference": {"difference": 0.1, "n_groups": 4},
@@ -599,22 +518,16 @@ def planning(_: Data) -> Iterator[tuple[str, Any]]:
         "non_inferiority": {"non_inferiority": 0.05},
     }
     for name, target in targets.items():
-        found = lambda target=target: skfedauc.rows_needed(0.8, prevalence=0.3, **target)  # noqa: E731
+        found = skfedauc.rows_needed(0.8, prevalence=0.3, **target)
         yield f"rows {name}", found
-        yield f"rows {name} table", lambda name=name, target=target: table_of_rows(name, **target)
-        yield f"rows {name} curve", lambda found=found: found().curve()
-    yield (
-        "rows of a pilot",
-        lambda: skfedauc.rows_needed(DATA["plain"]().report, width=0.1),
-    )
+        yield f"rows {name} table", partial(table_of_rows, name, **target)
+        yield f"rows {name} curve", found.curve
+    yield "rows of a pilot", lambda: skfedauc.rows_needed(DATA["plain"]().report, width=0.1)
+    more = {"n_disagreements": 5, "n_unlabeled": 300}
     for n_errors, n_rows in ((0, 20), (3, 100), ([1, 4], [50, 80])):
-        yield f"error bound {n_errors}", error_rate_bound(n_errors, n_rows)
-        yield (
-            f"error bound {n_errors} unlabeled",
-            lambda n_errors=n_errors, n_rows=n_rows: error_rate_bound(
-                n_errors, n_rows, n_disagreements=5, n_unlabeled=300
-            ),
-        )
+        bound = partial(error_rate_bound, n_errors, n_rows)
+        yield f"error bound {n_errors}", bound()
+        yield f"error bound {n_errors} unlabeled", partial(bound, **more)
     rng = np.random.default_rng(5)
     results = {
         "params": [{"depth": depth} for depth in (1, 2, 3, 4)],
@@ -627,19 +540,13 @@ def planning(_: Data) -> Iterator[tuple[str, Any]]:
     results["mean_test_auc"] = np.mean([results[f"split{i}_test_auc"] for i in range(5)], axis=0)
     results["mean_test_neg_difference"] = -np.arange(1, 5) / 20
     fraction = {"test_fraction": 0.2}
-    yield "candidates", lambda: skfedauc.compare_candidates(results, "auc", **fraction)
-    yield (
-        "candidates with a margin",
-        lambda: skfedauc.compare_candidates(results, "auc", margin=0.01, **fraction),
-    )
-    yield (
-        "SelectSimplest",
-        lambda: skfedauc.SelectSimplest("auc", simplest="depth", **fraction)(results),
-    )
-    yield (
-        "SelectWithinGap",
-        lambda: skfedauc.SelectWithinGap("auc", gap="difference", at_most=0.12)(results),
-    )
+    candidates = partial(skfedauc.compare_candidates, results, "auc", **fraction)
+    yield "candidates", candidates
+    yield "candidates with a margin", partial(candidates, margin=0.01)
+    simplest = skfedauc.SelectSimplest("auc", simplest="depth", **fraction)
+    yield "SelectSimplest", partial(simplest, results)
+    within = skfedauc.SelectWithinGap("auc", gap="difference", at_most=0.12)
+    yield "SelectWithinGap", partial(within, results)
     for case in ("identical", "same_negatives", "same_positives", "different"):
         made = make_group_scores(case, 20, 30, random_state=0)
         yield f"scores {case}", [made.y_score.sum(), made.y_score.max()]
@@ -653,9 +560,6 @@ QUESTIONS: dict[str, tuple[Callable[[Any], Iterator[tuple[str, Any]]], ...]] = {
     "classes": (classes,),
     "no data": (planning,),
 }
-
-
-# Record -------------------------------------------------------------------------------------
 
 
 def columns(value: Any, name: str = "") -> Iterator[tuple[str, list[float]]]:

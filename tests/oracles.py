@@ -81,15 +81,6 @@ def comparisons(positives: np.ndarray, negatives: np.ndarray) -> np.ndarray:
     return np.where(above, 1.0, np.where(np.equal.outer(positives, negatives), 0.5, 0.0))
 
 
-def all_pairs(case: Case, stand_in: float | None = None, fold: Any = None) -> Truth:
-    """Compute all quantities by brute force.
-
-    `stand_in` replaces the AUC of groups that lack a class. With `fold`, the fold of each row, only
-    pairs within a fold are compared.
-    """
-    return Truth(case, stand_in, fold)
-
-
 class Counts(NamedTuple):
     """Twice the number of concordant pairs, and the weight of each class."""
 
@@ -118,9 +109,13 @@ def counts_by_search(y, scores, weights=None) -> Counts:
 
 
 class Truth:
-    """All quantities by their definitions; groups are sorted, undefined values are NaN."""
+    """All quantities by their definitions; groups are sorted, undefined values are NaN.
 
-    def __init__(self, case: Case, stand_in: float | None, fold: Any) -> None:
+    `stand_in` replaces the AUC of groups that lack a class. With `fold`, the fold of each row, only
+    pairs within a fold are compared.
+    """
+
+    def __init__(self, case: Case, stand_in: float | None = None, fold: Any = None) -> None:
         weights = np.ones(case.y.size) if case.weights is None else case.weights
         kept = np.flatnonzero(weights > 0)
         groups = [case.groups[i] for i in kept]
@@ -214,6 +209,9 @@ class Truth:
             squares += np.where(in_fold > 0, in_fold**2 * shared_variances(groups), 0.0)
             totals += in_fold
         return reml_tau(self.auc, _ratio(squares, totals**2))
+
+
+all_pairs = Truth
 
 
 def _ratio(numerator: Any, denominator: Any) -> Any:
@@ -348,8 +346,6 @@ def general_hull(auc, variance, once, often, deviate) -> tuple[float, float]:
     return min(low, near), max(high, far)
 
 
-# Random cases ----------------------------------------------------------------------------
-
 # No scores are only 0 and 1, because these look like predicted labels.
 SCORES = {
     "no ties": lambda rng, n: rng.normal(size=n),
@@ -411,9 +407,6 @@ def random_case(
         [label(int(g)) for g in codes[order]],
         WEIGHTS[kind](rng, codes.size),
     )
-
-
-# Comparison ------------------------------------------------------------------------------
 
 
 def same_number(got: float, expected: float, tolerance: float = 1e-12) -> bool:

@@ -193,17 +193,9 @@ USES = {
     "SelectSimplest": lambda made: made(SEARCH.cv_results_),
 }
 # Methods of scikit-learn's base classes, and classes that only this package makes
-INHERITED = {
-    "get_params",
-    "set_params",
-    "get_metadata_routing",
-    "score",
-    "get",
-    "items",
-    "keys",
-}
-MADE_HERE = {"DisclosureError", "GroupAUCCrossValidation", "SecureReport"}
-MADE_HERE |= {"Measure", "MulticlassCounts", "FoldEffect", "show_versions"}
+INHERITED = {"get_params", "set_params", "get_metadata_routing", "score", "get", "items", "keys"}
+MADE_HERE = {"DisclosureError", "GroupAUCCrossValidation", "SecureReport", "Measure"}
+MADE_HERE |= {"MulticlassCounts", "FoldEffect", "show_versions"}
 
 
 @dataclass
@@ -227,21 +219,13 @@ class Function:
 
 
 def _listed(name, function, drawing=()):
-    parameters = [
-        parameter.name
-        for parameter in inspect.signature(function).parameters.values()
-        if parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
-    ]
-    known = {key: value for key, value in KNOWN.items() if key in parameters}
-    own = OWN.get(name, {})
-    # An option with a default keeps it, unless the function needs another value.
     signature = inspect.signature(function).parameters
-    valid = {
-        key: value
-        for key, value in known.items()
-        if signature[key].default is inspect.Parameter.empty
-    }
-    return Function(name, function, (*parameters, *drawing), valid | own)
+    several = inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD
+    parameters = [name for name, parameter in signature.items() if parameter.kind not in several]
+    # An option with a default keeps it, unless the function needs another value.
+    needed = [key for key in parameters if signature[key].default is inspect.Parameter.empty]
+    valid = {key: KNOWN[key] for key in needed if key in KNOWN} | OWN.get(name, {})
+    return Function(name, function, (*parameters, *drawing), valid)
 
 
 def public_functions():
@@ -280,22 +264,20 @@ HANDED_ON = {
 
 def _methods(name, short, public):
     instance = INSTANCES.get(short)
-    drawing = ()
+    drawing = []
     if short.endswith("Display"):
         drawing = [p for p in inspect.signature(public).parameters if p != "report"]
     for attribute in dir(public):
         static = inspect.getattr_static(public, attribute)
         if attribute.startswith("_") or attribute in INHERITED:
             continue
-        if isinstance(static, classmethod | staticmethod) and attribute not in (
-            "of_rows",
-            "adjusted_together",
-        ):
-            options = list(drawing) if attribute in ("from_report", *OF_ROWS) else []
+        is_method = attribute in ("of_rows", "adjusted_together")
+        if isinstance(static, classmethod | staticmethod) and not is_method:
+            options = drawing if attribute in ("from_report", *OF_ROWS) else []
             if options and attribute in OF_ROWS:
                 of_rows = getattr(skfedauc.GroupAUC, attribute)
                 known = inspect.signature(of_rows).parameters | RowOptions.__annotations__
-                options += [p for p in known if p not in {*ROWS, "options"}]
+                options = options + [p for p in known if p not in {*ROWS, "options"}]
             elif typed := HANDED_ON.get(f"{short}.{attribute}"):
                 options = list(typed.__annotations__)
             yield _listed(f"{name}.{attribute}", getattr(public, attribute), options)

@@ -4,11 +4,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 import pytest
-from edge_tables import (
-    BY_SITE,
-    REFUSED_SCORES,
-    rows,
-)
+from edge_tables import BY_SITE, REFUSED_SCORES, rows
 
 from skfedauc import Bins, ScoreCounts
 

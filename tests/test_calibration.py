@@ -11,13 +11,7 @@ from sklearn.calibration import calibration_curve
 from sklearn.linear_model import LogisticRegression
 from statsmodels.stats.proportion import proportion_confint
 
-from skfedauc import (
-    DisclosureError,
-    FairnessAudit,
-    GroupAUC,
-    ScoreCounts,
-    cross_validate_group_auc,
-)
+from skfedauc import DisclosureError, FairnessAudit, GroupAUC, ScoreCounts, cross_validate_group_auc
 from skfedauc.inference import calibration as calibrating
 from skfedauc.plotting import ReliabilityDisplay
 
@@ -125,9 +119,6 @@ def test_undefined_numbers_are_nan_with_a_reason():
     for labels, is_refuted in (([0, 0, 0], False), ([0, 1, 0], True)):
         cells = ScoreCounts.from_predictions(labels, [0.0] * 3, pos_label=1).cells
         assert (calibrating.mean_scores(cells, 0.95).high < 0).tolist() == [is_refuted]
-
-
-# Reliability curves ----------------------------------------------------------------------------
 
 
 def test_only_probabilities_have_reliability_curves():

@@ -11,7 +11,7 @@ from skfedauc import GroupAUC
 from skfedauc.inference.intervals import group_limits
 
 
-def test_interval_is_that_of_the_table():
+def test_limits_of_statistics_are_those_of_the_tables():
     found = report(
         np.random.default_rng(0), groups(4, [5, 20, 30, 40], 60, 0.8, shift=[0, 1, 2, 3])
     )
@@ -20,6 +20,13 @@ def test_interval_is_that_of_the_table():
         for name in ("pooled", "macro", "samples", "within"):
             interval = interval_of(found, name, over)
             assert (interval.low, interval.high) == tuple(table.loc[name, ["ci_low", "ci_high"]])
+        for measure in MEASURES[:4]:
+            measured = GroupAUC(found._estimates.pairs, measure=measure)
+            table = measured.confidence_intervals(of="statistics", over=over)
+            for name in ("pooled", "macro"):
+                expected = table.loc[name, ["ci_low", "ci_high"]].to_list()
+                limits = limits_of_statistic(measured, name, over)
+                assert limits == pytest.approx(expected, nan_ok=True)
 
 
 @pytest.mark.parametrize(("shape", "step"), [("ratio 3", 0.1), ("two values, rate 0.01", 0.0)])
@@ -65,19 +72,6 @@ def test_errors_of_runs_together_are_those_of_single_reports(shape, step):
     for key, of_key in expected.items():
         np.testing.assert_array_equal(found[key], of_key, err_msg=key)
     assert sum(any(of_key) for of_key in expected.values()) > 4
-
-
-def test_limits_of_a_measure_are_those_of_the_table():
-    found = report(np.random.default_rng(0), groups(4, [5, 20, 30, 40], 60, 0.8))
-    for measure in MEASURES[:4]:
-        estimates = found._estimates
-        measured = GroupAUC(estimates.pairs, measure=measure)
-        for over in ("rows", "groups"):
-            table = measured.confidence_intervals(of="statistics", over=over)
-            for name in ("pooled", "macro"):
-                limits = limits_of_statistic(measured, name, over)
-                expected = table.loc[name, ["ci_low", "ci_high"]].to_list()
-                assert limits == pytest.approx(expected, nan_ok=True)
 
 
 def test_runs_as_groups_have_the_limits_of_single_runs():

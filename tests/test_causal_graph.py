@@ -30,26 +30,14 @@ example = definitions()
 Notears = example.Notears
 
 
-def rows_of(weights, n_rows, seed):
-    """Rows of a linear model with errors of variance 1; row i of weights has the effects of i."""
-    errors = np.random.default_rng(seed).normal(size=(n_rows, len(weights)))
-    return errors @ np.linalg.inv(np.eye(len(weights)) - weights)
-
-
-@pytest.mark.parametrize(
-    ("weights", "expected"),
-    [
+def test_acyclicity_is_zero_without_cycles():
+    for weights, expected in (
         ([[0, 2, 0], [0, 0, 3], [0, 0, 0]], 0.0),
-        # Eigenvalues of W * W are 4 and -4, and those of the cycle of three the roots of 1
+        # Eigenvalues of W * W are 4 and -4
         ([[0, 2], [2, 0]], 2 * np.cosh(4) - 2),
-        ([[0, 1, 0], [0, 0, -1], [1, 0, 0]], np.exp(np.roots([1, 0, 0, -1])).sum().real - 3),
-    ],
-)
-def test_acyclicity_is_zero_without_cycles(weights, expected):
-    assert example.acyclicity(np.array(weights, dtype=float))[0] == pytest.approx(expected)
+    ):
+        assert example.acyclicity(np.array(weights, float))[0] == pytest.approx(expected)
 
-
-def test_the_gradient_of_acyclicity():
     def side(k):
         return lambda flat: np.ravel(example.acyclicity(flat.reshape(4, 4))[k])
 
@@ -58,7 +46,8 @@ def test_the_gradient_of_acyclicity():
 
 
 def test_tiers_forbid_arrows():
-    X = rows_of(np.array([[0.0, 1.0], [0.0, 0.0]]), 500, seed=0)
+    X = np.random.default_rng(0).normal(size=(500, 2))
+    X[:, 1] += X[:, 0]
     assert Notears().fit(X).adjacency_[0, 1] == pytest.approx(1.0, abs=0.1)
     backwards = clone(Notears(tiers=[1, 0])).fit(X).adjacency_
     assert backwards[0, 1] == 0

@@ -12,13 +12,7 @@ from oracles import comparisons
 from scipy import stats
 from test_inference import CLUSTERS, GROUPS, S1, S1_VARIANCE, Y
 
-from skfedauc import (
-    DisclosureError,
-    GroupAUC,
-    ScoreCounts,
-    compare_models,
-    rows_needed,
-)
+from skfedauc import DisclosureError, GroupAUC, ScoreCounts, compare_models, rows_needed
 from skfedauc.counts import extremes_of
 from skfedauc.inference import intervals
 from skfedauc.inference.differences import _group_and_rest
@@ -38,13 +32,8 @@ def simulated(seed, shared=False, weighted=False, n=240, n_groups=4, n_clusters=
     y = rng.random(n) < 0.4
     scores = (rng.normal(size=n) + rng.normal(size=n_clusters)[clusters] + y).round(1)
     weights = rng.uniform(0.5, 3.0, n) if weighted else None
-    return {
-        "y_true": y,
-        "y_score": scores,
-        "groups": groups,
-        "clusters": clusters,
-        "sample_weight": weights,
-    }
+    known = {"groups": groups, "clusters": clusters, "sample_weight": weights}
+    return {"y_true": y, "y_score": scores, **known}
 
 
 def report_of(rows, **changed):
@@ -65,9 +54,6 @@ def counts_of(rows, kept=slice(None), **options):
         sample_weight=None if weights is None else weights[kept],
         **options,
     )
-
-
-# Brute force -------------------------------------------------------------------------------------
 
 
 def weights_of(rows):
@@ -272,9 +258,6 @@ def test_unknown_variance_of_a_group_may_be_correlated_with_the_others():
     assert compared.by_group["pvalue"].notna().tolist() == [True, True, False, True]
 
 
-# Reference values and identities -----------------------------------------------------------------
-
-
 def test_variance_of_unequal_fully_dependent_clusters_is_unbiased():
     """All rows of a cluster deviate by the same amount, with equal probability up or down."""
     weights = np.array([7.0, 1.0, 1.0, 2.0, 4.0])
@@ -389,9 +372,6 @@ def test_a_single_cluster_gives_the_widest_interval():
     assert np.isnan(found.pvalue)
 
 
-# Counts, merging and disclosure ----------------------------------------------------------------
-
-
 def tables_of(report):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -463,24 +443,14 @@ def test_intervals_of_binned_scores_contain_those_of_both_extremes():
     assert_allclose(found["ci_high"], highest.confidence_intervals()["ci_high"], rtol=1e-9)
 
 
-def test_a_summary_by_cluster_is_refused():
-    counts = counts_of(simulated(0)).reduced("summary")
-    with pytest.raises(DisclosureError, match="a report with clusters needs disclosure"):
-        GroupAUC(counts, clusters="patient")
-
-
-# Results that need independent rows or groups ---------------------------------------------------
-
-
+PARTIAL = PartialAUC(max_fpr=0.5)
 # Whether clusters of several groups are needed, the call, and the message
 REFUSED = {
     "exact": (False, lambda r: r.confidence_intervals(method="exact"), "assumes independent rows"),
     "agreement": (False, lambda r: r.agreement(), "agreement assumes independent rows"),
     "measure": (
         False,
-        lambda r: GroupAUC(
-            r._estimates.pairs, measure=PartialAUC(max_fpr=0.5)
-        ).confidence_intervals(),
+        lambda r: GroupAUC(r._estimates.pairs, measure=PARTIAL).confidence_intervals(),
         "the interval of 'partial_auc_max_fpr_0.5' assumes independent rows",
     ),
     "planning": (False, lambda r: rows_needed(r, width=0.1), "rows_needed assumes independent"),
@@ -516,16 +486,23 @@ def test_shared_clusters_are_seen_and_tau_is_undefined():
 
 
 def test_bad_clusters_of_counts():
-    counts = ScoreCounts.from_predictions(Y, S1, groups=list(zip(GROUPS, CLUSTERS, strict=True)))
-    with pytest.raises(ValueError, match="the columns have no names: pass group_names="):
-        GroupAUC(counts, clusters="patient")
-    with pytest.raises(ValueError, match="the names are 'site', 'patient'"):
-        GroupAUC(counts, group_names=NAMES, clusters="person")
+    pairs = list(zip(GROUPS, CLUSTERS, strict=True))
+    counts = ScoreCounts.from_predictions(Y, S1, groups=pairs)
+    named = ScoreCounts.from_predictions(Y, S1, groups=pd.DataFrame(pairs, columns=NAMES))
+    report = GroupAUC(named, clusters="patient")
+    rows = ", or the cluster of each row to GroupAUC.from_predictions."
+    for of, clusters, options, message in (
+        (counts, "patient", {}, f"no names: pass group_names={NAMES}, for example{rows}"),
+        (named, "ward", {}, f"the names are 'site', 'patient': pass one of them{rows}"),
+        (counts, "person", {"group_names": NAMES}, "the names are 'site', 'patient'"),
+        (report._estimates.pairs, "site", {"group_names": "site"}, "needs a ScoreCounts"),
+    ):
+        with pytest.raises(ValueError, match=re.escape(message)):
+            GroupAUC(of, clusters=clusters, **options)
     with pytest.raises(TypeError, match="must be the name of the group column"):
         GroupAUC(counts, group_names=NAMES, clusters=CLUSTERS)
-    report = GroupAUC(counts, group_names=NAMES, clusters="patient")
-    with pytest.raises(ValueError, match="needs a ScoreCounts"):
-        GroupAUC(report._estimates.pairs, group_names="site", clusters="site")
+    with pytest.raises(DisclosureError, match="a report with clusters needs disclosure"):
+        GroupAUC(named.reduced("summary"), clusters="patient")
 
 
 def test_no_rows_and_one_class():
@@ -562,16 +539,3 @@ def test_p_values_of_margins_agree_with_limits_for_few_clusters(reference):
         )
         found = report.test_margin(0.1, reference=reference)
         assert found.is_shown == (found.pvalue < 0.05)
-
-
-def test_names_of_columns_are_asked_for_only_if_there_are_none():
-    labels = pd.DataFrame({"site": ["a", "a"], "patient": ["x", "y"]})
-    counts = ScoreCounts.from_predictions([0, 1], [0.2, 0.7], groups=labels)
-    rows = ", or the cluster of each row to GroupAUC.from_predictions."
-    named = f"the names are 'site', 'patient': pass one of them{rows}"
-    with pytest.raises(ValueError, match=re.escape(named)):
-        GroupAUC(counts, clusters="ward")
-    unnamed = ScoreCounts.from_counts([*counts.groups], [0.2, 0.7], [1, 0], [0, 1])
-    asked = f"no names: pass group_names=['site', 'patient'], for example{rows}"
-    with pytest.raises(ValueError, match=re.escape(asked)):
-        GroupAUC(unnamed, clusters="patient")

@@ -11,11 +11,7 @@ from test_measures import expected as value_of
 
 from skfedauc import GroupAUC, compare_models
 from skfedauc.inference.quantiles import LargestDifference
-from skfedauc.measures import (
-    AveragePrecision,
-    PartialAUC,
-    Sensitivity,
-)
+from skfedauc.measures import AveragePrecision, PartialAUC, Sensitivity
 from skfedauc.report import AVERAGES, shares
 
 STATISTICS = ["pooled", *AVERAGES]
@@ -249,9 +245,6 @@ def test_the_pooled_comparison_is_never_narrower_than_without_groups(kind):
             assert_allclose([found.ci_low, found.pvalue], [single.ci_low, single.pvalue], rtol=1e-9)
 
 
-# Simultaneous intervals -----------------------------------------------------------------------
-
-
 def pairs_of(n_models):
     return np.triu_indices(n_models, 1)
 
@@ -301,9 +294,6 @@ def test_small_tail_probabilities_are_accurate():
     assert 0 < null.tail(30.0) <= 12 * stats.norm.sf(30.0)
 
 
-# Unusual models -------------------------------------------------------------------------------
-
-
 def test_scores_in_another_order_are_refused():
     y, scores, *_ = rows(0)
     one = pd.Series(scores["model 0"])
@@ -311,50 +301,29 @@ def test_scores_in_another_order_are_refused():
         compare_models(y, {"one": one, "other": one.sample(frac=1, random_state=0)})
 
 
-ERRORS = {
-    "a list of models": (
-        {"scores": [[0.1, 0.4, 0.3, 0.2], [0.4, 0.6, 0.1, 0.3]]},
-        r"got list of list of shape \(2, 4\) for 4 rows.*np\.column_stack",
-    ),
-    "repeated names": (
-        {"scores": pd.DataFrame([[0.1, 0.2]] * 4, columns=["a", "a"])},
-        "scores must have a different name for each model; got several columns named 'a'",
-    ),
-    "unknown reference": (
-        {"reference": "c"},
-        "reference='c' is not among the models, 'a', 'b'",
-    ),
-    "an average without groups": ({"statistic": "macro"}, "statistic='macro' .*needs groups"),
-    "new groups without groups": ({"over": "groups"}, "over='groups' needs groups"),
-    "lengths": (
-        {"scores": {"a": [1, 2, 3, 4], "b": [1, 2, 3]}},
-        r"scores\['b'\] has 3 rows and y_true has 4",
-    ),
-    "one class": ({"y_true": [1, 1, 1, 1]}, "y_true must hold both classes"),
-    "sensitivity": (
-        {"measure": Sensitivity(specificity=0.9)},
-        r"Pass measure=PartialAUC\(max_fpr=0\.1\)",
-    ),
-    "average precision of clusters": (
-        {"measure": AveragePrecision(), "clusters": [1, 1, 2, 2]},
-        r"AveragePrecision\(\) is for independent rows; got clusters",
-    ),
-}
+TWO = {"a": [0.1, 0.4, 0.3, 0.2], "b": [0.4, 0.6, 0.1, 0.3]}
+OF_ROWS = {"measure": AveragePrecision(), "clusters": [1, 1, 2, 2]}
+SAME_NAME = pd.DataFrame([[0.1, 0.2]] * 4, columns=["a", "a"])
 
 
-@pytest.mark.parametrize("name", ERRORS)
-def test_errors(name):
-    changed, message = ERRORS[name]
-    given = {
-        "y_true": [0, 1, 0, 1],
-        "scores": {"a": [0.1, 0.4, 0.3, 0.2], "b": [0.4, 0.6, 0.1, 0.3]},
-        **changed,
-    }
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"scores": [*TWO.values()]}, r"list of shape \(2, 4\) for 4 rows.*np\.column_stack"),
+        ({"scores": SAME_NAME}, "scores must have a different name .* several columns named 'a'"),
+        ({"scores": TWO | {"b": [1, 2, 3]}}, r"scores\['b'\] has 3 rows and y_true has 4"),
+        ({"reference": "c"}, "reference='c' is not among the models, 'a', 'b'"),
+        ({"statistic": "macro"}, "statistic='macro' .*needs groups"),
+        ({"over": "groups"}, "over='groups' needs groups"),
+        ({"y_true": [1, 1, 1, 1]}, "y_true must hold both classes"),
+        ({"measure": Sensitivity(specificity=0.9)}, r"Pass measure=PartialAUC\(max_fpr=0\.1\)"),
+        (OF_ROWS, r"AveragePrecision\(\) is for independent rows; got clusters"),
+        ({"sample_weight": [0, 0, 0, 0]}, "no class in 0 rows with a weight above 0"),
+    ],
+)
+def test_errors(changed, message):
     with pytest.raises((ValueError, TypeError), match=message):
-        compare_models(**given)
-
-
-# Measures ----------------------------------------------------------------------------------------
+        compare_models(**{"y_true": [0, 1, 0, 1], "scores": TWO, **changed})
 
 
 def changes(measure, y, a, b, weights):
@@ -412,7 +381,7 @@ def test_variances_of_measures_are_those_of_the_jackknife(measure, weighted):
     assert_allclose(table["pvalue"], 2 * stats.t.sf(table["statistic"].abs(), freedom), rtol=1e-3)
     reach = stats.t.isf(0.025, freedom) * np.sqrt(variance)
     assert_allclose((table["ci_high"] - table["ci_low"]) / 2, reach, rtol=1e-3)
-    for name in ("pooled", "macro", "samples", "positives", "negatives", "within"):
+    for name in STATISTICS:
         row = compare_two(y, a, b, statistic=name, **options).table.iloc[0]
         assert [row.value_a, row.value_b] == pytest.approx(
             [GroupAUC(report.counts, measure=measure).statistic(name) for report in reports]
@@ -505,5 +474,3 @@ def test_what_is_printed_of_models_without_names_and_without_a_test():
     array = np.column_stack(list(scores.values())[:2])
     assert "AUC of 2 models: 1 minus 0 " in repr(compare_models(y, array))
     assert "no p value, too few rows" in repr(compare_models(y, array, clusters=np.zeros(y.size)))
-    with pytest.raises(ValueError, match="no class in 0 rows with a weight above 0"):
-        compare_models(y, array, sample_weight=np.zeros(y.size))

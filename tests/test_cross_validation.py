@@ -7,9 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
-from oracles import STATISTICS, Case, all_pairs, same_statistic
-from scipy.optimize import brentq
-from scipy.special import expit, logit
+from oracles import STATISTICS, Case, all_pairs, general_hull, same_statistic
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import LinearRegression, LogisticRegression, Perceptron
@@ -26,11 +24,7 @@ from sklearn.model_selection import (
 )
 from sklearn.preprocessing import StandardScaler
 
-from skfedauc import (
-    ScoreCounts,
-    WithinGroupStratifiedKFold,
-    cross_validate_group_auc,
-)
+from skfedauc import ScoreCounts, WithinGroupStratifiedKFold, cross_validate_group_auc
 from skfedauc.datasets import make_group_scores
 from skfedauc.model_selection import cross_validation
 from skfedauc.report import null_difference_of
@@ -51,9 +45,6 @@ def make_data(n=200, n_groups=4, seed=0, digits=1):
 @pytest.fixture(scope="module")
 def data():
     return make_data()
-
-
-# Expected results ----------------------------------------------------------------------------
 
 
 def plain_loop(model, X, y, splits):
@@ -96,9 +87,9 @@ def check_report(report, truth, names=STATISTICS):
     """Check the statistics and the tables of a report."""
     assert list(report.counts.groups) == truth.labels
     assert_allclose(report.by_group["auc"], truth.auc, rtol=0, atol=1e-12)
-    assert report.by_group["n_positives"].tolist() == truth.n_positives.tolist()
     assert_allclose(report.cross_matrix, truth.matrix, rtol=0, atol=1e-12)
-    assert report.by_group["n_negatives"].tolist() == truth.n_negatives.tolist()
+    for name in ("n_positives", "n_negatives"):
+        assert report.by_group[name].tolist() == getattr(truth, name).tolist()
     for name in names:
         assert same_statistic(name, quietly(report, name), truth.statistics[name]), name
 
@@ -119,9 +110,8 @@ def check_fold_effect(effect, cases):
     case = together(cases)
     fold = [number for number, c in enumerate(cases) for _ in c.y]
     truth = all_pairs(case._replace(groups=fold))
-    assert effect.over_folds == pytest.approx(truth.statistics["pooled"], abs=1e-12)
-    assert effect.within == pytest.approx(truth.statistics["within"], abs=1e-12)
-    assert effect.cross == pytest.approx(truth.statistics["cross"], abs=1e-12)
+    found = {"pooled": effect.over_folds, "within": effect.within, "cross": effect.cross}
+    assert found == pytest.approx({name: truth.statistics[name] for name in found}, abs=1e-12)
     assert effect.share_within == pytest.approx(truth.share_within, abs=1e-12)
     assert effect.difference == pytest.approx(effect.over_folds - effect.within, abs=1e-15)
     mixed = effect.share_within * effect.within + (1 - effect.share_within) * effect.cross
@@ -145,8 +135,6 @@ def check_result(result, cases):
     check_within_folds(result.within_folds, cases, names=known)
     check_fold_effect(result.fold_effect, cases)
 
-
-# A plain loop ----------------------------------------------------------------------------------
 
 SPLITTERS = {
     "within groups": WithinGroupStratifiedKFold(4),
@@ -178,9 +166,6 @@ def test_every_backend_gives_the_same_counts(data, backend):
     assert result.by_fold.equals(expected.by_fold)
 
 
-# Groups without training rows --------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "cv", [LeaveOneGroupOut(), GroupKFold(3), StratifiedGroupKFold(2)], ids=["one", "k", "strat"]
 )
@@ -207,9 +192,6 @@ def test_gap_across_groups_is_that_of_the_pairs_of_groups_that_share_a_fold(data
     )
 
 
-# Groups that lack a class ------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def rare():
     """Many small groups; some lack a class in a fold or in all folds."""
@@ -224,17 +206,13 @@ def test_undefined_groups_are_skipped_with_one_warning(rare):
     X, y, site, splits, cases = rare
     result = cross_validate_group_auc(MODEL, X, y, groups=site, cv=splits)
     assert repr(result).startswith("GroupAUCCrossValidation of 3 folds")  # without a warning
-    for report in (*result.folds, result.over_folds, result.within_folds):
-        with pytest.warns(
-            UndefinedMetricWarning, match=rf"{report._estimates.pairs.n_undefined} of \d+ groups"
-        ):
+    reports = (*result.folds, result.over_folds, result.within_folds)
+    n_undefined = [report._estimates.pairs.n_undefined for report in reports]
+    for report, n in zip(reports, n_undefined, strict=True):
+        with pytest.warns(UndefinedMetricWarning, match=rf"{n} of \d+ groups"):
             report.average("macro")
         report.average("positives")
-    assert result.over_folds._estimates.pairs.n_undefined == all_pairs(together(cases)).n_undefined
-    assert (
-        result.within_folds._estimates.pairs.n_undefined
-        > result.over_folds._estimates.pairs.n_undefined
-    )
+    assert n_undefined[-1] > n_undefined[-2] == all_pairs(together(cases)).n_undefined
 
 
 def test_undefined_groups_raise(rare):
@@ -271,9 +249,6 @@ def test_folds_of_one_class(data):
     assert set(result.confidence_intervals()["note"]) == {"undefined in fold 0"}
     assert result.within_folds.pooled == pytest.approx(result.folds[1].pooled, abs=1e-12)
     check_fold_effect(result.fold_effect, cases)
-
-
-# Errors ------------------------------------------------------------------------------------------
 
 
 def test_decisions_rank_if_asked_for(data):
@@ -441,10 +416,10 @@ def test_a_single_fold_has_the_limits_of_its_report():
     ):
         result = folds_result(1, scores_of)
         for method in ("logit", "delong"):
-            found = result.confidence_intervals(confidence_level=0.9, method=method)
-            expected = result.folds[0].confidence_intervals(
-                confidence_level=0.9, method=method, of="statistics", over="rows"
-            )
+            options = {"confidence_level": 0.9, "method": method}
+            found = result.confidence_intervals(**options)
+            options |= {"of": "statistics", "over": "rows"}
+            expected = result.folds[0].confidence_intervals(**options)
             columns = ["value", "ci_low", "ci_high"]
             assert_allclose(found[columns], expected.loc[found.index, columns], rtol=1e-12)
 
@@ -458,18 +433,12 @@ def test_the_mean_of_pooled_aucs_has_newcombes_limits_where_they_are_further(n_w
     mean, m, n, z = row["value"], 12, 24, 1.959963984540054
     assert mean == pytest.approx(1 - n_wrong / 24, rel=1e-12)
 
-    def excess(true):
-        half = (m + n) / 2 - 1
-        model = 1 + half * (1 - true) / (2 - true) + half * true / (1 + true)
-        return (mean - true) ** 2 - z**2 * true * (1 - true) * model / (m * n) / 5
-
-    lower = [brentq(excess, 0.5, mean)]
-    upper = [brentq(excess, mean, 1 - 1e-12)]
+    newcombe = 1 / (5 * m * n), ((m + n) / 2 - 1) / (5 * m * n)
     pooled = [fold._estimates.pooled for fold in result.folds]
-    for variances in ([of.fixed for of in pooled], [of.rows.bounded for of in pooled]):
-        reach = z * np.sqrt(np.sum(variances)) / 5 / (mean * (1 - mean))
-        lower.append(expit(logit(mean) - reach))
-        upper.append(expit(logit(mean) + reach))
-    assert row["ci_low"] == pytest.approx(min(lower), abs=1e-9)
-    assert row["ci_high"] == pytest.approx(max(upper), abs=1e-9)
-    assert max(upper) == upper[0]
+    variances = sum(of.fixed for of in pooled) / 25, sum(of.rows.bounded for of in pooled) / 25
+    limits = [general_hull(mean, variance, *newcombe, z) for variance in variances]
+    low, high = zip(*limits, strict=True)
+    assert row["ci_low"] == pytest.approx(min(low), abs=1e-9)
+    assert row["ci_high"] == pytest.approx(max(high), abs=1e-9)
+    without_variance = general_hull(mean, 0.0, *newcombe, z)
+    assert max(high) == without_variance[1]

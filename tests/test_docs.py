@@ -31,18 +31,11 @@ from skfedauc.cli.main import main
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 KINDS = ["tutorials", "how_to", "explanation", "reference"]
+FOUND = [*DOCS.glob("*.md"), *(page for kind in KINDS for page in (DOCS / kind).rglob("*.md"))]
+FOUND += [ROOT / "CONTRIBUTING.md"]
 PAGES = sorted(
-    [
-        *DOCS.glob("*.md"),
-        *(
-            page
-            for kind in KINDS
-            for page in (DOCS / kind).rglob("*.md")
-            if page.parent.name != "calibration"
-        ),  # the build writes these
-        ROOT / "CONTRIBUTING.md",
-    ]
-)
+    page for page in FOUND if page.parent.name != "calibration"
+)  # the build writes these
 API_PAGE = (DOCS / "api" / "index.rst").read_text(encoding="utf-8")
 
 
@@ -72,9 +65,6 @@ for module in (
 ):
     prefix = module.__name__.removeprefix("skfedauc.")
     PUBLIC |= {f"{prefix}.{name}": getattr(module, name) for name in module.__all__}
-
-
-# Code blocks ---------------------------------------------------------------------------------
 
 
 def code_blocks(page):
@@ -136,42 +126,32 @@ def test_code_blocks_give_what_stands_below_them(page, monkeypatch, tmp_path):
     namespace = {"__name__": "page"}
     printed = ""
     for language, line, block in code_blocks(page):
-        if language == "text":
-            assert block == printed
-        else:
-            assert printed == ""  # the page shows the output of a script below the script
+        # The page shows the output of a script below the script.
+        assert printed == (block if language == "text" else "")
         printed = ""
-        if language == "text":
-            pass
-        elif language == "python" and not block.startswith(">>> "):
+        if language == "python" and not block.startswith(">>> "):
             printed = run_script(block, line, namespace, page)
         elif language == "python":
             run_python(block, line, namespace, page)
         elif language == "console":
             run_commands(block)
-        elif language == "pycon":
-            # The block needs a package that the `test` extra does not install. tests/engines runs
-            # the block, or it needs MLflow or skore.
-            pass
         else:
-            assert language == "sh"  # commands that set up a machine, which CI runs
+            # `sh` has commands that set up a machine, which CI runs. `pycon` needs a package that
+            # the `test` extra does not install: tests/engines runs it, or it needs MLflow or skore.
+            assert language in ("text", "sh", "pycon")
 
 
-@pytest.mark.parametrize(
-    ("name", "make"),
-    [
-        ("patients", lambda: load("make_patients", "data").make_patients()),
-        ("held_out", lambda: load("make_held_out", "data").make_held_out()),
-        ("oslo", lambda: load("make_hospitals", "data").make_hospital("oslo")),
-        ("bern", lambda: load("make_hospitals", "data").make_hospital("bern")),
-    ],
-)
-def test_files_of_data_are_those_that_their_scripts_make(name, make):
-    expected = pd.read_csv(DOCS / "data" / f"{name}.csv")
-    pd.testing.assert_frame_equal(make().reset_index(drop=True), expected, check_dtype=False)
+def test_files_of_data_are_those_that_their_scripts_make():
+    make_hospital = load("make_hospitals", "data").make_hospital
+    for name, made in (
+        ("patients", load("make_patients", "data").make_patients()),
+        ("held_out", load("make_held_out", "data").make_held_out()),
+        ("oslo", make_hospital("oslo")),
+        ("bern", make_hospital("bern")),
+    ):
+        expected = pd.read_csv(DOCS / "data" / f"{name}.csv")
+        pd.testing.assert_frame_equal(made.reset_index(drop=True), expected, check_dtype=False)
 
-
-# The API page --------------------------------------------------------------------------------
 
 # The section on returned objects; all other sections list names that users import.
 IMPORTED, _, OTHERS = API_PAGE.partition("Returned objects")
@@ -220,8 +200,6 @@ def test_the_api_page_lists_what_functions_return():
     assert set(returned_classes()) - public <= shown
 
 
-# Docstrings ----------------------------------------------------------------------------------
-
 # Checks of numpydoc to omit; scikit-learn omits the same checks except ES01.
 NOT_CHECKED = {
     "ES01": "a complete summary needs no second paragraph",
@@ -234,39 +212,20 @@ NOT_CHECKED_OF_MEMBERS = {
 }
 
 
-def documented():
-    for name, thing in PUBLIC.items():
-        yield f"skfedauc.{name}"
-        if inspect.isclass(thing):
-            yield from (f"skfedauc.{name}.{member}" for member in public_members(thing))
-
-
-def is_member(name):
-    return name.removeprefix("skfedauc.") not in PUBLIC
+# Public names and members of public classes, with the objects that have the docstrings
+DOCUMENTED = dict(PUBLIC)
+for name, thing in PUBLIC.items():
+    members = public_members(thing) if inspect.isclass(thing) else ()
+    DOCUMENTED |= {f"{name}.{member}": getattr(thing, member) for member in members}
 
 
 def test_docstrings_are_as_numpydoc_wants_them():
     wrong = {}
-    for name in documented():
-        exceptions = {**NOT_CHECKED, **(NOT_CHECKED_OF_MEMBERS if is_member(name) else {})}
-        errors = [error for error in validate(name)["errors"] if error[0] not in exceptions]
-        if errors:
-            wrong[name] = errors
-    assert wrong == {}
-
-
-# Names that docstrings mention, with the objects that have the docstrings
-DOCUMENTED = dict(PUBLIC)
-for name, thing in PUBLIC.items():
-    if inspect.isclass(thing):
-        DOCUMENTED |= {
-            f"{name}.{member}": getattr(thing, member) for member in public_members(thing)
-        }
-
-
-def parsed(name):
-    """Return the sections of the docstring of a public name or of its member."""
-    return NumpyDocString(inspect.getdoc(DOCUMENTED[name]))
+    for name in DOCUMENTED:
+        exceptions = NOT_CHECKED if name in PUBLIC else NOT_CHECKED | NOT_CHECKED_OF_MEMBERS
+        found = validate(f"skfedauc.{name}")["errors"]
+        wrong[name] = [error for error in found if error[0] not in exceptions]
+    assert not any(wrong.values()), wrong
 
 
 def test_docstrings_have_the_defaults_of_the_signatures():
@@ -276,7 +235,7 @@ def test_docstrings_have_the_defaults_of_the_signatures():
             continue
         types = {
             parameter.strip("* "): entry.type
-            for entry in parsed(name)["Parameters"]
+            for entry in NumpyDocString(inspect.getdoc(thing))["Parameters"]
             for parameter in entry.name.split(",")
         }
         for parameter in inspect.signature(thing).parameters.values():
@@ -294,9 +253,6 @@ def test_docstrings_have_the_defaults_of_the_signatures():
     assert n_compared > 200
 
 
-# Tools of the site ------------------------------------------------------------------------------
-
-
 def load(name, folder="build_tools"):
     """Import a module of the documentation, which is not a package."""
     spec = importlib.util.spec_from_file_location(name, DOCS / folder / f"{name}.py")
@@ -305,23 +261,17 @@ def load(name, folder="build_tools"):
     return module
 
 
-def test_the_picture_shows_each_room_above_those_it_imports_from():
+def test_the_picture_and_the_guide_show_each_room_above_those_it_imports_from():
     architecture = load("architecture")
     by_level, needed = architecture.levels()
     level_of = {name: level for level, names in enumerate(by_level) for name in names}
-    assert level_of.keys() == architecture.rooms().keys()
     assert all(level_of[below] < level_of[name] for name in needed for below in needed[name])
     texts = ElementTree.fromstring(architecture.svg()).iter("text")
-    assert {text.text for text in texts if text.get("class") == "name"} == level_of.keys()
-
-
-def test_each_room_is_told_of_where_contributors_look():
-    architecture = load("architecture")
-    how_it_works = (DOCS / "explanation" / "how_it_works.md").read_text(encoding="utf-8")
-    # Most changes of these modules follow from changes of the report
-    apart = {"metrics", "datasets"}
-    told = set(re.findall(r"`(\w+)(?:/|\.py)", how_it_works))
-    assert architecture.rooms().keys() - apart <= told
+    shown = {text.text for text in texts if text.get("class") == "name"}
+    assert shown == level_of.keys() == architecture.rooms().keys()
+    # Most changes of `metrics` and `datasets` follow from changes of the report.
+    guide = (DOCS / "explanation" / "how_it_works.md").read_text(encoding="utf-8")
+    assert shown - {"metrics", "datasets"} <= set(re.findall(r"`(\w+)(?:/|\.py)", guide))
 
 
 def test_the_landing_page_says_what_its_code_computes():
@@ -364,24 +314,20 @@ def test_the_page_on_versions_has_the_oldest_versions():
 
 
 def test_links_that_lead_nowhere_are_found(tmp_path):
-    (tmp_path / "a.html").write_text('<h1 id="top"></h1><a href="b/c.html#here">to c</a>')
-    (tmp_path / "b").mkdir()
-    (tmp_path / "b" / "c.html").write_text(
-        '<p id="here"><a href="../a.html#top">good</a><a href="../a.html#no">bad</a>'
+    pages = {
+        "a.html": '<h1 id="top"></h1><a href="b/c.html#here">to c</a>',
+        "b/c.html": '<p id="here"><a href="../a.html#top">good</a><a href="../a.html#no">bad</a>'
         '<img src="no.png"><a href="https://example.org/no">elsewhere</a>'
-        '<a href="../a.html#n=3">settings</a></p>'
-    )
-    (tmp_path / "files").mkdir()
-    (tmp_path / "files" / "good.ipynb").touch()
-    (tmp_path / "d.html").write_text(
-        '<a href="b/c.html?path=good.ipynb">good</a><a href="b/c.html?path=no.ipynb">bad</a>'
-    )
-    check_links = load("check_links")
-    assert check_links.broken(tmp_path) == [
-        "b/c.html: ../a.html#no",
-        "b/c.html: no.png",
-        "d.html: b/c.html?path=no.ipynb",
-    ]
+        '<a href="../a.html#n=3">settings</a></p>',
+        "d.html": '<a href="b/c.html?path=good.ipynb">good</a>'
+        '<a href="b/c.html?path=no.ipynb">bad</a>',
+        "files/good.ipynb": "",
+    }
+    for name, text in pages.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    bad = ["b/c.html: ../a.html#no", "b/c.html: no.png", "d.html: b/c.html?path=no.ipynb"]
+    assert load("check_links").broken(tmp_path) == bad
 
 
 def test_each_example_has_a_place_in_the_gallery():
@@ -394,12 +340,10 @@ def test_every_table_of_the_page_on_calibration_is_drawn():
     page = (DOCS / "reference" / "calibration.md").read_text(encoding="utf-8")
     of = {table.title: table.plots for table in TABLES if table.plots}
     drawn = plots.with_plots(page, of).split("\n## ")[1:]
-    # The first table has other designs in each line, the other one a single line of numbers.
     without = [part.split("\n")[0] for part in drawn if "<svg" not in part]
-    assert without == [
-        "The worst design of each method",
-        "Bound of the difference from the pooled AUC",
-    ]
+    # One has other designs in each line, the other a single line of numbers.
+    single = "Bound of the difference from the pooled AUC"
+    assert without == ["The worst design of each method", single]
 
 
 def test_each_table_on_calibration_is_on_the_page_of_its_topic(monkeypatch):
@@ -410,18 +354,15 @@ def test_each_table_on_calibration_is_on_the_page_of_its_topic(monkeypatch):
     assert "\n".join(parts.values()) == source
     # The file has the topics and the tables of the simulations, in their order.
     overview, *topics = parts.values()
-    found = {
-        topic.split("\n")[0].removeprefix("# "): re.findall(r"^## (.*)$", topic, re.MULTILINE)
+    found = [
+        (topic.split("\n")[0].removeprefix("# "), re.findall(r"^## (.*)$", topic, re.MULTILINE))
         for topic in topics
-    }
-    assert found == {
-        title: [table.title for table in tables] for title, tables in CALIBRATION_PAGES.items()
-    }
-    assert list(found) == list(CALIBRATION_PAGES)
+    ]
+    assert found == [(k, [table.title for table in v]) for k, v in CALIBRATION_PAGES.items()]
     assert "\n## " not in overview
     # The overview links each topic, on the site by its page.
     drawn = pages.overview(source)
-    for name, title in zip(list(parts)[1:], found, strict=True):
+    for name, (title, _) in zip(list(parts)[1:], found, strict=True):
         assert f"| [{title}](calibration/{name}.md#" in drawn
         assert f"\ncalibration/{name}\n" in drawn
     # Rates in the overview are those of the text or the tables of the topic.

@@ -1,13 +1,13 @@
 """Threads, forked processes and killed workers: results stay the same, and nothing hangs."""
 
 import multiprocessing
-import subprocess
 import sys
 import threading
 import warnings
 
 import numpy as np
 import pytest
+from processes import run_python
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skfedauc import GroupAUC, ScoreCounts
@@ -51,8 +51,7 @@ def test_eight_threads_count_alike():
 def test_eight_threads_read_one_report_alike():
     y, scores, groups = many_rows(20_000)
     counts = ScoreCounts.from_predictions(y, scores, groups=groups)
-    expected = GroupAUC(counts).statistics()
-    report = GroupAUC(counts)
+    expected, report = GroupAUC(counts).statistics(), GroupAUC(counts)
     for found in in_threads(report.statistics):
         np.testing.assert_array_equal(found.to_numpy(), expected.to_numpy())
 
@@ -99,9 +98,7 @@ writer.join()
 
 def test_rows_that_change_meanwhile_do_not_end_the_process():
     """Group labels do not change, because numpy's indexing is not safe if indices change."""
-    run = subprocess.run(
-        [sys.executable, "-c", CHANGING], capture_output=True, text=True, check=False
-    )
+    run = run_python("-c", CHANGING)
     assert run.returncode == 0, run.stderr
 
 
@@ -142,9 +139,7 @@ assert count(1000) == few
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc and RLIMIT_AS")
 def test_rows_beyond_a_memory_limit_are_an_error_and_no_crash():
-    run = subprocess.run(
-        [sys.executable, "-c", LITTLE_MEMORY], capture_output=True, text=True, check=False
-    )
+    run = run_python("-c", LITTLE_MEMORY)
     assert (run.returncode, run.stdout, run.stderr) == (0, "not enough\n", "")
 
 

@@ -14,14 +14,7 @@ from statsmodels.stats.nonparametric import rank_compare_2indep
 
 from skfedauc import GroupAUC, ScoreCounts, compare_models
 from skfedauc.counts import view_of
-from skfedauc.inference import (
-    agreement,
-    differences,
-    heterogeneity,
-    intervals,
-    ranking,
-    variances,
-)
+from skfedauc.inference import agreement, differences, heterogeneity, intervals, ranking, variances
 from skfedauc.inference.cross_gap import cross_gaps
 from skfedauc.inference.quantiles import (
     OverGroups,
@@ -32,7 +25,7 @@ from skfedauc.inference.quantiles import (
 )
 from skfedauc.inference.variances import strata_of
 from skfedauc.pairs import GroupPairs, ranks_among_all
-from skfedauc.report import null_difference_of
+from skfedauc.report import AVERAGES, null_difference_of
 from skfedauc.report.statistics import squared_tau
 
 # Reference values of pROC 1.18.0 and metafor 3.8.1, on 20 rows.
@@ -69,9 +62,6 @@ def simulated(seed, n_groups=6, decimals=1, weighted=False, n=200):
 def comparisons_of(y, scores, weights):
     """Return the matrix of comparisons of all pairs, and the weights of both classes."""
     return comparisons(scores[y], scores[~y]), weights[y], weights[~y]
-
-
-# Variances -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("scores", "expected"), [(S1, S1_VARIANCE), (S2, S2_VARIANCE)])
@@ -120,7 +110,7 @@ def test_variance_of_pooled_less_average_equals_sums_over_rows(seed, weighted):
     report = report_of(y, scores, groups, weights)
     w = np.ones(y.size) if weights is None else weights
     share = np.random.default_rng(seed).dirichlet(np.ones(6))
-    total, plain = 0.0, 0.0
+    sums = {"difference": 0.0, "pooled": 0.0}
     for mine, other in ((y, ~y), (~y, y)):
         sign = 1 if mine is y else -1
         for g in range(6):
@@ -131,23 +121,16 @@ def test_variance_of_pooled_less_average_equals_sums_over_rows(seed, weighted):
             )
             lost = w[rows].sum() ** 2 / (w[rows].sum() ** 2 - (w[rows] ** 2).sum())
             for which, influence in (
-                ("total", pooled / w[mine].sum() - share[g] * own / w[rows].sum()),
-                ("plain", pooled / w[mine].sum()),
+                ("difference", pooled / w[mine].sum() - share[g] * own / w[rows].sum()),
+                ("pooled", pooled / w[mine].sum()),
             ):
                 centred = influence - np.average(influence, weights=w[rows])
-                amount = lost * (w[rows] ** 2 * centred**2).sum()
-                if which == "total":
-                    total += amount
-                else:
-                    plain += amount
+                sums[which] += lost * (w[rows] ** 2 * centred**2).sum()
     counts = report.counts
     own = view_of(counts).own_moments
     found = agreement.of_difference(strata_of(counts), report._estimates.variances, own, share)
-    assert found == pytest.approx(total, rel=1e-10)
-    assert report._estimates.pooled.fixed == pytest.approx(plain, rel=1e-10)
-
-
-# Intervals --------------------------------------------------------------------------------
+    assert found == pytest.approx(sums["difference"], rel=1e-10)
+    assert report._estimates.pooled.fixed == pytest.approx(sums["pooled"], rel=1e-10)
 
 
 def test_logit_and_delong_intervals_equal_proc():
@@ -196,7 +179,7 @@ def test_intervals_without_variation_are_bounded(is_perfect, weighted):
     tables = [report.confidence_intervals(method=method) for method in ("logit", "delong")]
     for over in ("rows", "groups"):
         table = report.confidence_intervals(of="statistics", over=over)
-        tables.append(table.loc[["pooled", "macro", "samples", "positives", "negatives", "within"]])
+        tables.append(table.loc[["pooled", *AVERAGES]])
     for table in tables:
         assert (table.ci_high - table.ci_low > 1e-3).all()
         assert table.note.str.contains("bounded|perfect").all()
@@ -400,9 +383,6 @@ def test_groups_that_are_alike_have_the_results_of_each(monkeypatch):
         pd.testing.assert_frame_equal(table, expected, rtol=1e-12)
 
 
-# The largest difference ------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("n_groups", [2, 3, 10, 50, 500, 2000])
 def test_the_studentized_range_equals_scipy(n_groups):
     values = np.array([0.0, 0.5, 2.0, 3.5, 5.0])
@@ -519,9 +499,6 @@ def test_exact_limits_are_where_the_divergence_is_allowed():
             assert divergence == pytest.approx(-np.log(0.025), rel=1e-6)
 
 
-# Tests of equal groups -----------------------------------------------------------------------
-
-
 def test_the_anova_type_statistic_equals_its_formula():
     report = report_of(*simulated(4, n=600))
     counts, v = report.by_group, report._estimates.variances.unbiased
@@ -584,9 +561,6 @@ def test_many_tiny_groups_have_a_form_of_their_own():
 def test_equal_groups_without_any_variation(y, scores, groups, pvalue):
     found = report_of(y, scores, groups).test_equal_groups()
     assert found.pvalue == pytest.approx(pvalue, nan_ok=True)
-
-
-# Comparisons of groups -------------------------------------------------------------------------
 
 
 def test_pairs_are_compared_by_the_limits_of_both_groups():
@@ -683,13 +657,9 @@ def test_comparisons_with_a_group_that_lacks_a_class_are_nan():
 
 def test_all_pairs_of_very_many_groups_are_refused():
     many = report_of(*simulated(0, n_groups=501, n=5000), undefined="ignore")
-    with pytest.raises(
-        ValueError, match=r"at most 500 groups; got 501 groups\. Pass reference='rest'"
-    ):
+    with pytest.raises(ValueError, match=r"at most 500 groups; got 501 .*reference='rest'"):
         many.compare_groups()
 
-
-# Heterogeneity ----------------------------------------------------------------------------------
 
 AUCS, VARIANCES = [0.82, 0.78, 0.91, 0.7, 0.86], [0.001, 0.0022, 0.0006, 0.003, 0.0015]
 
@@ -721,21 +691,15 @@ def test_tau_is_of_largest_restricted_likelihood_and_within_its_interval():
 def test_the_spread_that_is_not_defined_is_nan_with_a_warning():
     one_row = ([0, 1, 0, 1], [2, 3, 3, 2], list("aabb"))
     # In group b, the first row of each class has nearly all the weight.
-    drowned = (
-        [0, 0, 1, 1] * 2,
-        [1, 3, 2, 4, 1, 2, 3, 2],
-        list("aaaabbbb"),
-        [1] * 4 + [1e9, 1e-9] * 2,
-    )
+    weights = [1] * 4 + [1e9, 1e-9] * 2
+    drowned = ([0, 0, 1, 1] * 2, [1, 3, 2, 4, 1, 2, 3, 2], list("aaaabbbb"), weights)
     reason = "two groups with two rows of each class"
     for rows in (one_row, drowned):
         report = report_of(*rows)
-        for read in (
-            lambda report: report.tau,
-            lambda report: report._estimates.value_of(squared_tau),
-        ):
-            with pytest.warns(UndefinedMetricWarning, match=reason):
-                assert np.isnan(read(report))
+        with pytest.warns(UndefinedMetricWarning, match=reason):
+            assert np.isnan(report.tau)
+        with pytest.warns(UndefinedMetricWarning, match=reason):
+            assert np.isnan(report._estimates.value_of(squared_tau))
         with pytest.raises(ValueError, match=reason):
             _ = report_of(*rows, undefined="raise").tau
 
@@ -750,9 +714,6 @@ def test_null_difference_is_what_equal_groups_show(sizes):
     seen = np.mean([report.difference for report in reports])
     expected = np.mean([null_difference_of(report) for report in reports[:20]])
     assert expected == pytest.approx(seen, rel=0.08)
-
-
-# Agreement ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("decimals", [9, 1, 0])
@@ -843,33 +804,22 @@ def test_limits_of_agreement_are_those_of_the_jackknife_for_rows_of_random_group
         amounts = np.array([[w[y & of].sum(), w[~y & of].sum()] for of in members])
         auc = np.array([pairs[np.ix_(of[y], of[~y])].sum() for of in members]) / amounts.prod(1)
         pooled = pairs.sum() / amounts.sum(0).prod()
-        weights = {
-            "macro": np.ones(3),
-            "samples": amounts.sum(1),
-            "positives": amounts[:, 0],
-            "negatives": amounts[:, 1],
-            "within": amounts.prod(1),
-        }
-        return np.array([pooled - np.average(auc, weights=of) for of in weights.values()])
+        weights = [np.ones(3), amounts.sum(1), amounts[:, 0], amounts[:, 1], amounts.prod(1)]
+        return np.array([pooled - np.average(auc, weights=of) for of in weights])
 
     left_out = np.array([differences(np.where(np.arange(n) == i, 0.0, w)) for i in range(n)])
     expected = np.sqrt(((left_out - left_out.mean(0)) ** 2).sum(0) * (n - 1) / n)
     found = report_of(y.astype(int), scores, groups, w if weighted else None).agreement().averages
-    names = ["macro", "samples", "positives", "negatives", "within"]
+    names = [*AVERAGES]
     assert found.loc[names, "difference"].to_numpy() == pytest.approx(differences(w), abs=1e-12)
     errors = (found["ci_high"] - found["ci_low"])[names].to_numpy() / (2 * stats.norm.ppf(0.95))
     assert errors == pytest.approx(expected, rel=0.07)
 
 
 def test_agreement_of_few_rows_without_variation_is_left_open():
-    y = [0, 0, 1, 1] * 2
-    found = report_of(y, [1, 2, 5, 6, 2.5, 3, 6.5, 7], list("aaaabbbb")).agreement()
-    assert (found.averages["equivalent_to_pooled"] == "cannot tell").all()
-    found = report_of(y, [2] * 8, list("aaaabbbb")).agreement()
-    assert (found.averages["equivalent_to_pooled"] == "cannot tell").all()
-
-
-# Scale of weights ------------------------------------------------------------------------------
+    for scores in ([1, 2, 5, 6, 2.5, 3, 6.5, 7], [2] * 8):
+        found = report_of([0, 0, 1, 1] * 2, scores, list("aaaabbbb")).agreement()
+        assert (found.averages["equivalent_to_pooled"] == "cannot tell").all()
 
 
 def inference_of(report):
@@ -907,17 +857,11 @@ def test_the_scale_of_weights_changes_nothing():
         ]
         within = GroupAUC(GroupPairs(halves[0] + halves[1], halves), undefined="ignore")
         agreement = report.agreement()
+        of_rows = {"groups": groups, "sample_weight": weights}
         compared = [
-            compare_models(
-                y,
-                {"a": scores, "b": -scores},
-                groups=groups,
-                sample_weight=weights,
-                over=over,
-                statistic=statistic,
-            )
+            compare_models(y, {"a": scores, "b": -scores}, over=over, statistic=name, **of_rows)
             for over in ("rows", "groups")
-            for statistic in ("pooled", "macro", "within")
+            for name in ("pooled", "macro", "within")
         ]
         gaps = cross_gaps(report.counts)
         numbers = [*inference_of(report), *inference_of(within)]

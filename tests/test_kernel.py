@@ -1,9 +1,7 @@
 """The compiled and the numpy kernel: cells of rows, and pairs counted from cells."""
 
 import itertools
-import os
 import signal
-import subprocess
 import sys
 import time
 from fractions import Fraction
@@ -15,6 +13,7 @@ import numpy as np
 import pytest
 from kernel_cases import SCORES, cells_of, make_rows, same_bits
 from oracles import all_pairs, random_case
+from processes import run_python
 
 import skfedauc
 from skfedauc import GroupAUC, ScoreCounts
@@ -133,17 +132,12 @@ def test_both_versions_give_the_same_bits(seed):
     kernel_cases.main(20, seed)
 
 
+LARGE = {"probabilities": False, "all magnitudes": True, "six far clusters": False}
+LARGE |= {"rounded": True, "outliers of outliers": True}
+
+
 @needs_compiled
-@pytest.mark.parametrize(
-    ("name", "weighted"),
-    [
-        ("probabilities", False),
-        ("all magnitudes", True),
-        ("six far clusters", False),
-        ("rounded", True),
-        ("outliers of outliers", True),
-    ],
-)
+@pytest.mark.parametrize(("name", "weighted"), LARGE.items())
 @pytest.mark.parametrize(("n_groups", "n"), [(1, 270_000), (3, 480_000), (30_000, 70_000)])
 def test_large_groups_many_groups_and_threads_give_the_same_bits(name, n_groups, n, weighted):
     scores, positive, groups, weights = rows(8, n_groups, name, n)
@@ -335,9 +329,6 @@ def test_placements_equal_brute_force(version, n_groups, weighted):
     assert np.isnan(found[0]).any() == (n_groups == 40)
 
 
-# Large counts --------------------------------------------------------------------------
-
-
 def test_counts_whose_sum_needs_64_bits(version):
     # 2**32 - 1 and 2 add up to 1 in 32 bits.
     counts = np.array([[2**32 - 1, 2], [1, 0], [0, 1]], np.uint32)
@@ -375,18 +366,9 @@ def test_counts_of_any_size_stay_exact(version):
         assert found.n_positives.tolist() == positives.sum(axis=1).tolist()
 
 
-# Choice of the kernel, warnings and interrupts -----------------------------------------
-
-
 def in_process(asked, code):
     """Run code in another process, with a version of the kernel asked for."""
-    return subprocess.run(
-        [sys.executable, "-c", code],
-        env={**os.environ, "SKFEDAUC_KERNEL": asked},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return run_python("-c", code, env={"SKFEDAUC_KERNEL": asked})
 
 
 PRINT = "import skfedauc; from skfedauc import _kernel; print(_kernel.name())"

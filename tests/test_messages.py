@@ -41,21 +41,14 @@ def test_no_argument_makes_a_message_long(function, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "arguments",
-    [
-        ["--label", LONG, "--score", "s", "--group", "g"],
-        ["--label", "g", "--score", LONG, "--group", "g"],
-        ["--label", "y", "--score", "s", "--group", LONG],
-        ["--label", "y", "--score", "s", "--group", "g", "--pos-label", LONG],
-        ["--label", "y", "--score", "s", "--group", "g", "--weight", LONG],
-        ["--label", "y", "--score", "s", "--group", "g", "--encoding", LONG],
-        ["--label", "y", "--score", "s", "--group", "g", "--json", "--threshold", LONG],
-        ["--label", "y", "--score", "s", "--group", "g", "--json", "--decisions", LONG],
-    ],
-    ids=lambda arguments: arguments[arguments.index(LONG) - 1],
+    "option",
+    ["label", "score", "group", "pos-label", "weight", "encoding", "threshold", "decisions"],
 )
-def test_no_option_makes_a_message_long(tmp_path, capsys, arguments):
+def test_no_option_makes_a_message_long(tmp_path, capsys, option):
     path = tmp_path / "p.csv"
     X.assign(y=Y).to_csv(path, index=False)
+    options = {"label": "g" if option == "score" else "y", "score": "s", "group": "g", option: LONG}
+    arguments = [text for name, value in options.items() for text in (f"--{name}", value)]
+    arguments += ["--json"] if option in ("threshold", "decisions") else []
     assert main(["audit", str(path), *arguments]) == 2
     assert len(capsys.readouterr().err) <= MOST

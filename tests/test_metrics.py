@@ -39,10 +39,6 @@ def test_groups_are_needed_by_name():
 def test_it_is_a_metric_that_scikit_learn_takes():
     X, y = np.array(ROWS["y_score"])[:, None], ROWS["y_true"]
     model = LogisticRegression().fit(X, y)
-    scorer = make_scorer(
-        group_roc_auc_score,
-        response_method="predict_proba",
-        groups=ROWS["groups"],
-        statistic="pooled",
-    )
+    options = {"groups": ROWS["groups"], "statistic": "pooled"}
+    scorer = make_scorer(group_roc_auc_score, response_method="predict_proba", **options)
     assert scorer(model, X, y) == pytest.approx(roc_auc_score(y, X), abs=1e-12)

@@ -66,8 +66,8 @@ class Surfaces:
 
     def __init__(self, rows, columns, weights, clusters, folder):
         self.rows, self.columns = rows, columns
-        self.weight = rows["w"] if weights else None
-        self.clusters = rows["person"] if clusters else None
+        self.known = {"sample_weight": rows["w"]} if weights else {}
+        self.known |= {"clusters": rows["person"]} if clusters else {}
         self.path, self.counts = folder / "rows.csv", folder / "rows.skfa"
         rows.to_csv(self.path, index=False)
         self.options = ["--label", "y", "--score", "s"]
@@ -78,24 +78,14 @@ class Surfaces:
         self.audit = self.audit_of("s")
 
     def audit_of(self, score):
+        groups = self.rows[list(self.columns)]
         return FairnessAudit.from_predictions(
-            self.rows["y"],
-            self.rows[score],
-            groups=self.rows[list(self.columns)],
-            sample_weight=self.weight,
-            clusters=self.clusters,
-            threshold=0.5,
+            self.rows["y"], self.rows[score], groups=groups, threshold=0.5, **self.known
         )
 
     def report(self, column):
-        return GroupAUC.from_predictions(
-            self.rows["y"],
-            self.rows["s"],
-            groups=self.rows[column],
-            sample_weight=self.weight,
-            clusters=self.clusters,
-            min_per_class=LEAST,
-        )
+        options = {"groups": self.rows[column], "min_per_class": LEAST, **self.known}
+        return GroupAUC.from_predictions(self.rows["y"], self.rows["s"], **options)
 
     def exact(self, column):
         """Yield the name of each surface that returns numbers, and its numbers."""

@@ -4,13 +4,13 @@ import ast
 import functools
 import importlib.metadata
 import importlib.resources
-import subprocess
 import sys
 import tomllib
 from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
+from processes import run_python
 
 import skfedauc
 
@@ -41,9 +41,7 @@ FOLDERS = sorted(file.parent for file in PACKAGE.glob("*/__init__.py"))
 
 def run(code):
     """Return the output of code in a new interpreter, in which warnings are errors."""
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False
-    )
+    done = run_python("-W", "error", "-c", code)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 

@@ -15,12 +15,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score, roc_curve
 from sklearn.model_selection import GridSearchCV
 
-from skfedauc import (
-    GroupAUC,
-    ScoreCounts,
-    SelectWithinGap,
-    cross_validate_group_auc,
-)
+from skfedauc import GroupAUC, ScoreCounts, SelectWithinGap, cross_validate_group_auc
 from skfedauc.inference.cross_gap import pair_errors
 from skfedauc.plotting import (
     CandidatesDisplay,
@@ -32,23 +27,9 @@ from skfedauc.plotting import (
 )
 from skfedauc.plotting.curves import GRID, MOST_CORNERS
 
-REPORT_DISPLAYS = [
-    GroupAUCDisplay,
-    RankingDisplay,
-    GroupRocCurveDisplay,
-    GroupScoreDisplay,
-    CrossAUCDisplay,
-]
-HOSTILE = [
-    "$\\frac{$",
-    "$x$",
-    "_name",
-    "a\nb\tc",
-    "",
-    "100 %",
-    "<b>&amp;</b>",
-    "a very long label of a hospital in the north 17",
-]
+REPORT_DISPLAYS = [GroupAUCDisplay, RankingDisplay, GroupRocCurveDisplay]
+REPORT_DISPLAYS += [GroupScoreDisplay, CrossAUCDisplay]
+LONG = "a very long label of a hospital in the north 17"
 
 
 @pytest.fixture(autouse=True)
@@ -74,13 +55,8 @@ def rows(n_groups, seed=0, *, weighted=False):
 @functools.cache
 def report_of(n_groups, seed=0, *, weighted=False):
     y, score, groups, weight = rows(n_groups, seed, weighted=weighted)
-    return GroupAUC.from_predictions(
-        y,
-        score,
-        groups=groups,
-        sample_weight=weight if weighted else None,
-        undefined="ignore",
-    )
+    options = {"sample_weight": weight if weighted else None, "undefined": "ignore"}
+    return GroupAUC.from_predictions(y, score, groups=groups, **options)
 
 
 def axes(width=8.0, height=6.0, layout=None):
@@ -117,7 +93,19 @@ def random_search(n_candidates, seed=0):
     return search_of(scores, gaps, refit=rule, params=params)
 
 
-# Forest plot -----------------------------------------------------------------------------------
+def labels_of(display):
+    return [tick.get_text() for tick in display.ax_.get_yticklabels()]
+
+
+def check_intervals(display, table, columns):
+    """Check labels, values and limits from the bottom up; return the markers."""
+    markers = np.asarray(display.markers_.get_offsets())
+    segments = np.array(display.intervals_.get_segments())
+    drawn = np.column_stack([markers[:, 0], segments[:, :, 0]])
+    np.testing.assert_array_equal(drawn, table[columns].to_numpy(float))
+    np.testing.assert_array_equal(segments[:, 0, 1], markers[:, 1])
+    assert labels_of(display) == list(table.index)
+    return markers
 
 
 @pytest.mark.parametrize(
@@ -131,20 +119,11 @@ def test_forest_plot_shows_the_numbers_of_the_report(n_groups, weighted):
     if n_groups == 200:
         in_order = pd.concat([in_order[:15], in_order[-15:]])
 
-    markers = np.asarray(display.markers_.get_offsets())
-    np.testing.assert_array_equal(markers[:, 0], in_order["auc"])
-    segments = np.array(display.intervals_.get_segments())
-    np.testing.assert_array_equal(segments[:, :, 0], in_order[["ci_low", "ci_high"]])
-    np.testing.assert_array_equal(segments[:, 0, 1], markers[:, 1])
+    markers = check_intervals(display, in_order, ["auc", "ci_low", "ci_high"])
     np.testing.assert_array_equal(display.ax_.get_yticks(), markers[:, 1])
-    ticks = [tick.get_text() for tick in display.ax_.get_yticklabels()]
-    assert ticks == list(in_order.index)
     for name, line in display.lines_.items():
         assert set(line.get_xdata()) == {report.statistic(name)}
     assert set(display.lines_) == {"pooled", "macro", "within"}
-
-
-# Ranking ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("n_groups", [1, 2, 30, 200])
@@ -158,13 +137,7 @@ def test_ranking_shows_the_numbers_of_the_table(n_groups, kind):
     in_order = table.sort_values("shrunken_auc" if kind == "auc" else "auc", kind="stable")
     if n_groups == 200:
         in_order = pd.concat([in_order[:15], in_order[-15:]])
-    value, *limits = (in_order[name].to_numpy(float) for name in columns)
-
-    markers = np.asarray(display.markers_.get_offsets())
-    np.testing.assert_array_equal(markers[:, 0], value)
-    segments = np.array(display.intervals_.get_segments())
-    np.testing.assert_array_equal(segments[:, :, 0], np.column_stack(limits))
-    np.testing.assert_array_equal(segments[:, 0, 1], markers[:, 1])
+    markers = check_intervals(display, in_order, columns)
     worst = in_order["may_be_worst"].to_numpy(bool)
     np.testing.assert_array_equal(np.asarray(display.worst_.get_offsets()), markers[worst])
     legend = " ".join(text.get_text() for text in display.ax_.get_legend().get_texts())
@@ -172,16 +145,13 @@ def test_ranking_shows_the_numbers_of_the_table(n_groups, kind):
     is_shrunken = kind == "auc" and n_groups >= 4
     assert ("shrunken AUC" in legend) == is_shrunken
     assert ("not shrunken" in display.note_) == (kind == "auc" and n_groups < 4)
-    ticks = [tick.get_text() for tick in display.ax_.get_yticklabels()]
-    assert ticks == list(in_order.index)
-    if not is_shrunken:
-        assert display.observed_ is None
-        assert display.arrows_ is None
     if kind == "rank":
         low, high = display.ax_.get_xlim()
         assert low <= 0.5
         assert high >= len(table) + 0.5
     if not is_shrunken:
+        assert display.observed_ is None
+        assert display.arrows_ is None
         return
     observed = np.asarray(display.observed_.get_offsets())
     np.testing.assert_array_equal(observed[:, 0], in_order["auc"])
@@ -210,13 +180,9 @@ def test_values_are_those_of_their_labels_also_for_ordered_categories(display):
     report = GroupAUC.from_predictions(y, score, groups=groups, undefined="ignore")
     made = display.from_report(report, ax=axes())
     table = report.confidence_intervals() if display is GroupAUCDisplay else report.ranking()
-    labels = [tick.get_text() for tick in made.ax_.get_yticklabels()]
-    segments = np.array(made.intervals_.get_segments())
+    labels, segments = labels_of(made), np.array(made.intervals_.get_segments())
     assert len(labels) == 8
     np.testing.assert_array_equal(segments[:, :, 0], table.loc[labels, ["ci_low", "ci_high"]])
-
-
-# ROC curves -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -344,12 +310,8 @@ def test_other_displays_within_folds():
     assert forest.note_ == "1 group without an AUC not shown: d"
     cross = CrossAUCDisplay.from_report(within, ax=axes())
     np.testing.assert_array_equal(cross.cross_matrix, within.cross_matrix)
-    # Standard errors of pairs within folds are not available.
     assert "no colors: no standard errors" in cross.note_
     assert np.isnan(cross.errors).all()
-
-
-# Scores -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -378,9 +340,8 @@ def test_histograms_hold_the_weight_of_each_class(weighted):
             for artists in (display.negatives_, display.positives_)
         ]
         assert areas[0] == pytest.approx(areas[1])
-    ticks = [tick.get_text() for tick in display.ax_.get_yticklabels()]
-    assert ticks[0] == "site 004 (no positives)"
-    assert ticks[-1].startswith("all groups (0.")
+    assert labels_of(display)[0] == "site 004 (no positives)"
+    assert labels_of(display)[-1].startswith("all groups (0.")
 
 
 def test_scores_far_off_are_counted_in_the_last_bins():
@@ -399,9 +360,6 @@ def test_scores_beyond_numbers_are_an_error(scores):
     """The error replaces numpy's warning about an overflow."""
     with pytest.raises(ValueError, match="too large for histogram bins; plot ranks"):
         GroupScoreDisplay.from_predictions([0, 1], scores, groups=[1, 1], ax=axes())
-
-
-# Cross matrix -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("n_groups", [1, 2, 12, 200])
@@ -468,9 +426,6 @@ def test_errors_of_pairs_are_those_of_two_groups_of_equal_scores():
     np.testing.assert_allclose(pair_errors(doubled), expected, rtol=0.01)
 
 
-# Candidates -------------------------------------------------------------------------------------
-
-
 def test_candidates_are_drawn_where_they_are():
     scores, gaps = [0.7, 0.8, 0.9, 0.75, np.nan], [0.1, 0.2, 0.3, 0.25, np.nan]
     search = search_of(scores, gaps, refit=SelectWithinGap("pooled", at_most=0.21))
@@ -512,9 +467,6 @@ def test_tables_without_parameters_are_drawn():
     assert display.plot(axes()).chosen_marker_.get_xdata().tolist() == [0.1]
 
 
-# All displays -----------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("display", REPORT_DISPLAYS)
 def test_rows_estimators_and_merged_counts_give_the_same_picture(display):
     y, score, groups, _ = rows(4)
@@ -544,9 +496,6 @@ def test_rows_estimators_and_merged_counts_give_the_same_picture(display):
         np.testing.assert_array_equal(image, first)
 
 
-# Readable texts ---------------------------------------------------------------------------------
-
-
 def draw(display):
     """Lay out and draw the plot without pixels."""
     display.ax_.figure.figure.draw_without_rendering()
@@ -560,26 +509,17 @@ def pixels_of(display):
 
 def texts_of(ax):
     """Return all visible texts in the axes with their boxes."""
-    found = [
-        *ax.get_xticklabels(),
-        *ax.get_yticklabels(),
-        ax.xaxis.label,
-        ax.yaxis.label,
-        *ax.texts,
-    ]
+    found = [*ax.get_xticklabels(), *ax.get_yticklabels(), *ax.texts]
+    found += [ax.xaxis.label, ax.yaxis.label]
     for legend in ax.findobj(Legend):
         found += legend.get_texts()
-    low, high = sorted(ax.get_ylim())
-    ticks = dict(zip(ax.get_yticklabels(), ax.get_yticks(), strict=True))
-    left, right = sorted(ax.get_xlim())
-    ticks_x = dict(zip(ax.get_xticklabels(), ax.get_xticks(), strict=True))
-    return [
-        (text.get_text(), text.get_window_extent())
-        for text in found
-        if text.get_text()
-        and low <= ticks.get(text, low) <= high
-        and left <= ticks_x.get(text, left) <= right
-    ]
+    hidden = set()
+    for axis, limits in ((ax.xaxis, ax.get_xlim()), (ax.yaxis, ax.get_ylim())):
+        low, high = sorted(limits)
+        places = zip(axis.get_ticklabels(), axis.get_ticklocs(), strict=True)
+        hidden |= {text for text, place in places if not low <= place <= high}
+    shown = [text for text in found if text.get_text() and text not in hidden]
+    return [(text.get_text(), text.get_window_extent()) for text in shown]
 
 
 def overlaps_of(found):
@@ -589,16 +529,6 @@ def overlaps_of(found):
     overlap = np.all((low[:, None] <= high) & (low <= high[:, None]), axis=2)
     pairs = np.argwhere(np.triu(overlap, 1))
     return [(found[first][0], found[second][0]) for first, second in pairs]
-
-
-def check_texts(display, found):
-    """Check that no text overlaps another or leaves the image."""
-    assert len(found) > 3
-    assert overlaps_of(found) == []
-    whole = display.figure_.bbox.padded(1)
-    for text, box in found:
-        assert whole.x0 <= box.x0 < box.x1 <= whole.x1, text
-        assert whole.y0 <= box.y0 < box.y1 <= whole.y1, text
 
 
 # Many groups in plots of every size
@@ -614,9 +544,8 @@ def drawn(display, n_groups, size):
         search = random_search(n_groups)
         made = display.from_search(search, score="pooled", ax=laid_out(size))
     else:
-        counts = report_of(n_groups).counts.regroup(
-            lambda label: f"{HOSTILE[-1][: int(label[5:]) % 40]} {label}"
-        )
+        counts = report_of(n_groups).counts
+        counts = counts.regroup(lambda label: f"{LONG[: int(label[5:]) % 40]} {label}")
         report = GroupAUC(counts, undefined="ignore")
         made = display.from_report(report, ax=laid_out(size))
     draw(made)
@@ -630,7 +559,12 @@ def test_no_text_overlaps_another_or_leaves_the_picture(display, size, n_groups)
     found = texts_of(made.ax_)
     if display is CrossAUCDisplay:
         found += texts_of(made.colorbar_.ax)
-    check_texts(made, found)
+    assert len(found) > 3
+    assert overlaps_of(found) == []
+    whole = made.figure_.bbox.padded(1)
+    for text, box in found:
+        assert whole.x0 <= box.x0 < box.x1 <= whole.x1, text
+        assert whole.y0 <= box.y0 < box.y1 <= whole.y1, text
 
 
 @groups_and_sizes
@@ -659,22 +593,18 @@ def test_the_legend_of_roc_curves_covers_none():
             assert not any(box.contains(*point) for point in points)
 
 
-# Errors -----------------------------------------------------------------------------------------
-
-
 def test_wrong_arguments_are_told():
     with pytest.raises(TypeError, match=r"GroupAUCDisplay.* unexpected keyword argument 'bins'"):
         GroupAUCDisplay.from_predictions([0, 1], [0.1, 0.2], groups=[1, 1], bins=3)
     with pytest.raises(ValueError, match="max_groups must be at most 6"):
         GroupRocCurveDisplay.from_report(report_of(2), max_groups=7)
-    with pytest.raises(
-        TypeError, match=r"got dict\. Pass one of its reports, such as report\['b'\]"
+    several = {"a": report_of(2).counts, "b": report_of(2)}
+    for given, remedy in (
+        (several, r"Pass one of its reports, such as report\['b'\]"),
+        ({"auc": 0.8}, r"Pass GroupAUC\(counts\), or use from_predictions"),
     ):
-        GroupAUCDisplay.from_report({"a": report_of(2).counts, "b": report_of(2)})
-    with pytest.raises(
-        TypeError, match=r"got dict\. Pass GroupAUC\(counts\), or use from_predictions"
-    ):
-        GroupAUCDisplay.from_report({"auc": 0.8})
+        with pytest.raises(TypeError, match=rf"got dict\. {remedy}"):
+            GroupAUCDisplay.from_report(given)
     assert plt.get_fignums() == []
 
 

@@ -44,13 +44,8 @@ def test_u2_over_others_equals_brute_force(version, weights):
 
 def test_u2_beyond_64_bits(version):
     n = 2**34
-    cells = add_cells(
-        Cells(
-            np.zeros(0, np.int64), np.array([0.5, 0.5]), np.array([n, n]), np.array([n, 2]), None
-        ),
-        np.array([0, 1]),
-        2,
-    )
+    scores, counts = np.array([0.5, 0.5]), (np.array([n, n]), np.array([n, 2]))
+    cells = add_cells(Cells(np.zeros(0, np.int64), scores, *counts, None), np.array([0, 1]), 2)
     all_tied = [[[n * 2 * n, n * 2 * n], [n * (n + 2), n * (n + 2)]]]
     all_tied.append([[n * 2 * n, 2 * 2 * n], [n * (n + 2), 2 * (n + 2)]])
     assert u2_over_all(cells).tolist() == all_tied

@@ -1,5 +1,6 @@
 """The code in the README runs as written and prints the documented values."""
 
+import importlib
 import re
 import shlex
 import sys
@@ -11,12 +12,14 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-import skfedauc
 from skfedauc import ScoreCounts
 from skfedauc.cli.main import main
 
 README = Path(__file__).parents[1] / "README.md"
 TEXT = README.read_text(encoding="utf-8")
+
+
+COLUMNS = {"label": "outcome", "score": "risk"}
 
 
 def blocks(language):
@@ -25,34 +28,25 @@ def blocks(language):
         yield "\n" * TEXT.count("\n", 0, block.start(1)) + block.group(1)
 
 
-def shell_lines():
-    return [line for block in blocks("sh") for line in block.splitlines() if line]
-
-
-def promised_numbers():
-    """Return the numbers in comments such as ``print(x)  # 0.70: ...``, by line number."""
-    comments = (re.match(r"print\(.+\)  # (-?\d+(\.\d+)?)\b", line) for line in TEXT.splitlines())
-    return {number: found[1] for number, found in enumerate(comments, 1) if found}
-
-
-def printed_values(monkeypatch, tmp_path):
-    """Return the values that the Python blocks print, by line number."""
-    values = {}
-
-    def record(value):
-        values[sys._getframe(1).f_lineno] = value
-
+def run_blocks(monkeypatch, tmp_path, show):
+    """Return the variables of the Python blocks, which print by `show`."""
     monkeypatch.chdir(tmp_path)
-    namespace = {"__name__": "readme", "print": record}
+    namespace = {"__name__": "readme", "print": show}
     for block in blocks("python"):
         exec(compile(block, str(README), "exec"), namespace)
-    return values
+    return namespace
 
 
 def test_python_blocks_print_what_is_promised(monkeypatch, tmp_path):
-    printed = printed_values(monkeypatch, tmp_path)
+    printed = {}  # by line number
 
-    promised = promised_numbers()
+    def record(value):
+        printed[sys._getframe(1).f_lineno] = value
+
+    run_blocks(monkeypatch, tmp_path, record)
+    # Numbers in comments such as ``print(x)  # 0.70: ...``
+    comments = (re.match(r"print\(.+\)  # (-?\d+(\.\d+)?)\b", line) for line in TEXT.splitlines())
+    promised = {number: found[1] for number, found in enumerate(comments, 1) if found}
     numbers = {line: value for line, value in printed.items() if isinstance(value, Real)}
     assert numbers
     digits = {line: len(number.partition(".")[2]) for line, number in promised.items()}
@@ -63,47 +57,31 @@ def test_python_blocks_print_what_is_promised(monkeypatch, tmp_path):
     assert max(map(len, report.splitlines())) <= 80
 
 
-def lines_of_the_table():
-    """Return the code of each question."""
-    return re.findall(r"^\| .+? \| `(.+)` \| .+ \|$", TEXT, flags=re.MULTILINE)
-
-
 def test_each_line_of_the_table_runs(monkeypatch, tmp_path, capsys):
     """With the variables of the blocks, two models, several classes, and counts of two sites."""
-    monkeypatch.chdir(tmp_path)
-    namespace = {"__name__": "readme", "print": lambda value: None}
-    for block in blocks("python"):
-        exec(compile(block, str(README), "exec"), namespace)
+    namespace = run_blocks(monkeypatch, tmp_path, lambda value: None)
     y, rows = namespace["y_test"], namespace["X_test"]
     rng = np.random.default_rng(1)
     table = rows.rename(columns={"marker": "risk"}).assign(outcome=y)
     table.to_csv("predictions.csv", index=False)
     for site in ("oslo", "bern"):
         part = table[table["site"] == site]
-        ScoreCounts.from_table(part, label="outcome", score="risk", group=["site"]).save(
-            f"{site}.skfa"
-        )
-    probabilities = rng.dirichlet([1.0, 1.0, 1.0], len(y))
+        ScoreCounts.from_table(part, **COLUMNS, group=["site"]).save(f"{site}.skfa")
+    periods = rng.choice(["2026-01", "2026-02", "2026-03"], len(table))
+    names = ["site", "period"]
+    for module in ("", ".boosting", ".periods", ".measures", ".plotting"):
+        public = importlib.import_module(f"skfedauc{module}")
+        namespace |= {name: getattr(public, name) for name in public.__all__}
     namespace |= {
         "old": rows["marker"].round(),
         "new": rows["marker"],
         "table": table,
         "kinds": rng.integers(0, 3, len(y)),
-        "probabilities": probabilities,
-        **{name: getattr(skfedauc, name) for name in skfedauc.__all__},
-        "counts": ScoreCounts.from_table(
-            table.assign(period=rng.choice(["2026-01", "2026-02", "2026-03"], len(table))),
-            label="outcome",
-            score="risk",
-            group=["site", "period"],
-        ),
-        **vars(skfedauc.boosting),
-        **vars(skfedauc.periods),
-        **vars(skfedauc.measures),
-        **vars(skfedauc.plotting),
+        "probabilities": rng.dirichlet([1.0, 1.0, 1.0], len(y)),
+        "counts": ScoreCounts.from_table(table.assign(period=periods), **COLUMNS, group=names),
     }
     results = {}
-    for line in lines_of_the_table():
+    for line in re.findall(r"^\| .+? \| `(.+)` \| .+ \|$", TEXT, flags=re.MULTILINE):
         if line.startswith("skfedauc "):
             assert main(shlex.split(line)[1:]) == 0
             auc = roc_auc_score(table["outcome"], table["risk"])
@@ -128,7 +106,7 @@ def test_it_is_short():
     "command", ["pip install . && python -m skfedauc", 'pip install -e ".[test]" && pytest']
 )
 def test_each_command_stands_there_once(command):
-    assert shell_lines().count(command) == 1
+    assert sum(block.splitlines().count(command) for block in blocks("sh")) == 1
     assert TEXT.count(command) == 1
 
 

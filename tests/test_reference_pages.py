@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import skfedauc
-from skfedauc.report import STATISTICS
+from skfedauc.report import AVERAGES, STATISTICS
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -19,31 +19,13 @@ def text_of(page):
     return (DOCS / "reference" / f"{page}.md").read_text(encoding="utf-8")
 
 
-def namespace_of(page):
-    """The names that the first block of a page defines."""
-    (block, *_) = re.findall(r"^```python\n(.*?)^```$", page, flags=re.DOTALL | re.MULTILINE)
-    names = {"__name__": "page"}
-    for example in doctest.DocTestParser().get_examples(block):
-        exec(example.source, names)
-    return names
-
-
-# Calibration -----------------------------------------------------------------------------------
-
-
 def rates(title, column, *, of=""):
     """Smallest and largest number of a column, in the lines whose name has this pattern."""
     section = text_of("calibration").split(f"\n## {title}\n")[1].split("\n#")[0]
-    columns, _, *lines = [
-        [cell.strip() for cell in line.strip("|").split("|")]
-        for line in section.splitlines()
-        if line.startswith("|")
-    ]
-    found = [
-        float(line[columns.index(column)])
-        for line in lines
-        if re.search(of, line[0]) and line[columns.index(column)]
-    ]
+    rows = re.findall(r"^\|(.*)\|$", section, flags=re.MULTILINE)
+    columns, _, *lines = ([cell.strip() for cell in row.split("|")] for row in rows)
+    cells = [line[columns.index(column)] for line in lines if re.search(of, line[0])]
+    found = [float(cell) for cell in cells if cell]
     return min(found), max(found)
 
 
@@ -100,26 +82,24 @@ def test_rates_quoted_elsewhere_are_those_of_the_tables():
     assert f"{least:.1f} % or more" in " ".join(gaps.split())
 
 
-# Decision trees --------------------------------------------------------------------------------
-
 CHOOSE = text_of("choose")
 LEAVES = re.findall(r"^ +\[(.+?)\]\((.+?)\): `(.+)`$", CHOOSE, flags=re.MULTILINE)
 
 
 def values_in(value):
-    """Floats in the result of a leaf: the number itself, a table, or the fields of a test."""
+    """Floats in the result of a leaf: the number itself, a table, or the p value of a test."""
     if isinstance(value, pd.DataFrame):
         return value.select_dtypes("number").to_numpy(float).ravel()
     if isinstance(value, pd.Series):
         return np.array([x for x in value if isinstance(x, float)])
-    if isinstance(value, float):
-        return np.array([value])
-    return np.array([value.pvalue])
+    return np.array([value if isinstance(value, float) else value.pvalue])
 
 
 def test_each_end_of_a_decision_tree_runs():
-    names = namespace_of(CHOOSE)
-    used = set()
+    (block, *_) = re.findall(r"^```python\n(.*?)^```$", CHOOSE, flags=re.DOTALL | re.MULTILINE)
+    names, used = {"__name__": "page"}, set()
+    for example in doctest.DocTestParser().get_examples(block):
+        exec(example.source, names)
     for name, _, code in LEAVES:
         value = eval(code, names)
         if isinstance(value, str):
@@ -129,12 +109,8 @@ def test_each_end_of_a_decision_tree_runs():
         if name in STATISTICS:
             used.add(name)
             assert value == names["report"].statistic(name)
-    averages = {"macro", "samples", "positives", "negatives", "within"}
-    assert used == {"pooled", "worst", "difference", "cross_difference", "tau", *averages}
+    assert used == {"pooled", "worst", "difference", "cross_difference", "tau", *AVERAGES}
     assert len(LEAVES) == CHOOSE.count("): `") == 28
-
-
-# Citation --------------------------------------------------------------------------------------
 
 
 def citation():
@@ -154,9 +130,6 @@ def test_the_citation_is_that_of_the_file():
     assert shown == {key: known[key] for key in shown}
     assert shown.keys() == {"author", "title", "version", "license", "keywords"}
     assert known["version"] == skfedauc.__version__
-
-
-# Other packages --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("page", ["fairlearn", "torchmetrics", "proc", "xgboost"])

@@ -13,19 +13,11 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import RFECV
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import (
-    GridSearchCV,
-    RepeatedStratifiedKFold,
-)
+from sklearn.model_selection import GridSearchCV, RepeatedStratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from skfedauc import (
-    SelectSimplest,
-    SelectWithinGap,
-    compare_candidates,
-    group_auc_scoring,
-)
+from skfedauc import SelectSimplest, SelectWithinGap, compare_candidates, group_auc_scoring
 from skfedauc.plotting.candidates import front_of
 
 NAN = np.nan
@@ -49,9 +41,6 @@ def best_within(scores, gaps, at_most):
     if not within:
         return min(candidates, key=lambda i: (gaps[i], i))
     return max(within, key=lambda i: (scores[i], -i))
-
-
-# The rule equals a name ----------------------------------------------------------------------
 
 
 RULES = {
@@ -95,9 +84,6 @@ def through_skops(x):
     return skops.loads(data, trusted=skops.get_untrusted_types(data=data))
 
 
-# Selected candidates -------------------------------------------------------------------------
-
-
 def test_other_gaps_and_scores_are_read_by_name():
     table = results([0.9, 0.8], [0.2, 0.0]) | results(
         [0.1, 0.2], [0.0, 0.0], score="ll", gap="cross_difference"
@@ -132,28 +118,24 @@ def test_none_within_the_limit():
     assert picked == 2
 
 
-# Candidates that failed ----------------------------------------------------------------------
+SOME_FOLD = (
+    " of 2 candidates is NaN in some fold; see the warnings of the search, "
+    ".*error_score='raise'.*cv=WithinGroupStratifiedKFold"
+)
 
 
-@pytest.mark.parametrize("gaps", [[NAN, 0.0], [0.0, NAN], [NAN, NAN]], ids=str)
-def test_undefined_gaps_are_an_error_that_says_where_to_look(gaps):
-    rule = SelectWithinGap("pooled", at_most=0.1)
-    n_undefined = int(np.isnan(gaps).sum())
-    message = (
-        rf"the difference of {n_undefined} of 2 candidates is NaN in some fold; see the warnings "
-        r"of the search, .*error_score='raise'.*cv=WithinGroupStratifiedKFold"
-    )
+@pytest.mark.parametrize(
+    ("scores", "gaps", "message"),
+    [
+        ([0.9, 0.8], [NAN, 0.0], "the difference of 1" + SOME_FOLD),
+        ([0.9, 0.8], [0.0, NAN], "the difference of 1" + SOME_FOLD),
+        ([0.9, 0.8], [NAN, NAN], "the difference of 2" + SOME_FOLD),
+        ([NAN, NAN], [NAN, NAN], r"every candidate is NaN; .*error_score='raise'"),
+    ],
+)
+def test_undefined_gaps_are_an_error_that_says_where_to_look(scores, gaps, message):
     with pytest.raises(ValueError, match=message):
-        rule(results([0.9, 0.8], gaps))
-
-
-def test_all_candidates_failed():
-    rule = SelectWithinGap("pooled", at_most=0.1)
-    with pytest.raises(ValueError, match=r"every candidate is NaN; .*error_score='raise'"):
-        rule(results([NAN, NAN], [NAN, NAN]))
-
-
-# The front -------------------------------------------------------------------------------------
+        SelectWithinGap("pooled", at_most=0.1)(results(scores, gaps))
 
 
 def unbeaten(scores, gaps):
@@ -185,9 +167,6 @@ def test_front_of_random_tables(steps):
         assert sorted(front) == unbeaten(scores, gaps)
         assert (np.diff(scores[front]) <= 0).all()
         assert (np.diff(gaps[front]) <= 0).all()
-
-
-# The simplest of the tied candidates -------------------------------------------------------------
 
 
 def split_results(scores, params, *, score="pooled"):
@@ -289,8 +268,6 @@ def test_only_tied_candidates_need_the_parameter():
         SelectSimplest("pooled", simplest="-C")(split_results(TIED, params))
 
 
-# In searches --------------------------------------------------------------------------------------
-
 RNG = np.random.default_rng(0)
 X = pd.DataFrame(RNG.normal(size=(240, 3)), columns=["a", "b", "c"]).assign(site=[1, 2, 3] * 80)
 Y = (X["a"] + RNG.normal(size=240) > 0).astype(int)
@@ -340,9 +317,6 @@ def test_searches_saved_by_skops_keep_the_rule(rule):
     assert clone(again).fit(X, Y).best_index_ == search.best_index_
 
 
-# Not inferior by a margin ----------------------------------------------------------------------
-
-
 def not_inferior(table, margin, test_fraction, level):
     """Return the candidates shown not to be inferior to the best, by scipy's t distribution."""
     table = np.array(table)
@@ -367,15 +341,11 @@ def test_simplest_of_those_not_inferior(level, margin):
         expected = not_inferior(table, margin, 0.2, level)
         numbers.add(len(expected))
         results_ = split_results(table, [{"depth": i} for i in range(5)])
-        report = compare_candidates(
-            results_, "pooled", test_fraction=0.2, confidence_level=level, margin=margin
-        )
+        options = {"test_fraction": 0.2, "confidence_level": level, "margin": margin}
+        report = compare_candidates(results_, "pooled", **options)
         assert set(report.index[report["not_inferior"]]) == expected
         assert "tied" not in report
-        rule = SelectSimplest(
-            "pooled", simplest="depth", test_fraction=0.2, confidence_level=level, margin=margin
-        )
-        assert rule(results_) == min(expected)
+        assert SelectSimplest("pooled", simplest="depth", **options)(results_) == min(expected)
     assert len(numbers) > 1 or margin == 0.01
 
 

@@ -72,17 +72,12 @@ def random_rows(rng, n_groups, largest, n_classes=2):
     return y[order], codes[order]
 
 
-# Balance -----------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("n_splits", [2, 3])
 @pytest.mark.parametrize("shuffle", [False, True])
 def test_every_small_table_of_two_groups(n_splits, shuffle):
-    splitter = WithinGroupStratifiedKFold(
-        n_splits, shuffle=shuffle, random_state=0 if shuffle else None
-    )
-    rng = np.random.default_rng(0)
-    checked = 0
+    random_state = 0 if shuffle else None
+    splitter = WithinGroupStratifiedKFold(n_splits, shuffle=shuffle, random_state=random_state)
+    rng, checked = np.random.default_rng(0), 0
     for counts in itertools.product(range(5), repeat=4):
         if counts[0] + counts[2] < n_splits or counts[1] + counts[3] < n_splits:
             continue
@@ -116,9 +111,6 @@ def test_folds_of_a_small_example():
     site = list("aaaaaabbbbbb")
     fold = folds(WithinGroupStratifiedKFold(2), y, site)
     assert fold.tolist() == [0, 0, 1, 1, 0, 1, 0, 1, 0, 0, 1, 1]
-
-
-# Shuffling ---------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -178,35 +170,15 @@ def test_shuffling_puts_any_two_rows_of_a_class_in_one_fold_by_chance():
     assert 20 < (pairs[:, 0] == pairs[:, 1]).sum() < 80  # 47 expected
 
 
-# Types of y ----------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def sites():
-    """Labels y, codes of 6 sites, and the folds with integer codes as groups."""
+def test_y_of_every_kind_gives_the_same_folds():
     y, codes = random_rows(np.random.default_rng(8), 6, 15)
-    return y, codes, folds(WithinGroupStratifiedKFold(3), y, codes)
+    expected = folds(WithinGroupStratifiedKFold(3), y, codes)
+    text = np.where(y == 1, "yes", "no")
+    series = pd.Series(text, index=np.arange(y.size)[::-1])
+    plain = [y.tolist(), y == 1, y[:, None], y * 2.0 - 1.0]
+    for same in (*plain, text.astype(object), series, pl.Series(text)):
+        assert np.array_equal(folds(WithinGroupStratifiedKFold(3), same, codes), expected)
 
-
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda y: y.tolist(),
-        lambda y: y == 1,
-        lambda y: y[:, None],
-        lambda y: np.where(y == 1, "yes", "no").astype(object),
-        lambda y: pd.Series(np.where(y == 1, "yes", "no"), index=np.arange(y.size)[::-1]),
-        lambda y: pl.Series(np.where(y == 1, "yes", "no")),
-        lambda y: y * 2.0 - 1.0,
-    ],
-    ids=["list", "bool", "2d", "object", "series", "polars", "float"],
-)
-def test_y_of_every_kind_gives_the_same_folds(sites, make):
-    y, codes, expected = sites
-    assert np.array_equal(folds(WithinGroupStratifiedKFold(3), make(y), codes), expected)
-
-
-# Errors --------------------------------------------------------------------------------------
 
 Y = np.tile([0, 1], 6)
 SITE = np.repeat(["a", "b", "c"], 4)
@@ -239,24 +211,16 @@ def test_rows_that_cannot_be_split(names, X, y, groups, error, message):
         list(WithinGroupStratifiedKFold(2, groups=names).split(X, y, groups))
 
 
-@pytest.mark.parametrize(
-    "copied",
-    [
-        lambda s: pickle.loads(pickle.dumps(s)),
-        copy.copy,
-        copy.deepcopy,
-        lambda s: clone(s, safe=False),
-    ],
-    ids=["pickle", "copy", "deepcopy", "clone"],
-)
-def test_copies_split_alike(rows, copied):
+def copies_of(splitter):
+    pickled = pickle.loads(pickle.dumps(splitter))
+    return pickled, copy.copy(splitter), copy.deepcopy(splitter), clone(splitter, safe=False)
+
+
+def test_copies_split_alike(rows):
     splitter = WithinGroupStratifiedKFold(4, shuffle=True, random_state=3)
-    other = copied(splitter)
-    assert repr(other) == repr(splitter)
-    assert np.array_equal(folds(other, *rows), folds(splitter, *rows))
-
-
-# A Series ----------------------------------------------------------------------------------------
+    for other in copies_of(splitter):
+        assert repr(other) == repr(splitter)
+        assert np.array_equal(folds(other, *rows), folds(splitter, *rows))
 
 
 def rows_with_an_index():
@@ -278,13 +242,10 @@ def test_a_series_is_aligned_with_the_index_of_x():
     assert np.array_equal(folds(cv, y[::2], None, X.loc[some]), expected)
     assert cv.get_n_splits() == 3
     assert repr(cv).startswith("WithinGroupStratifiedKFold(groups=<Series of 121 labels>, ")
-    for copied in (copy.deepcopy(cv), pickle.loads(pickle.dumps(cv)), clone(cv, safe=False)):
+    for copied in copies_of(cv):
         assert np.array_equal(folds(copied, y[::2], None, X.loc[some]), expected)
     with pytest.warns(UserWarning, match=r"are ignored: .* its own groups \(groups=<Series of 121"):
         folds(cv, y, site.to_numpy(), X)
-
-
-# Repeated ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("given", ["column", "series", "split"])
@@ -322,9 +283,6 @@ def test_repeated_folds_have_scikit_learns_parameters():
     assert "(groups=<Series of 121 labels>, missing='raise', n_repeats=2, n_splits=5" in shown
 
 
-# Groups that are too small for the folds ---------------------------------------------------------
-
-
 def small_groups(n_small=4):
     """Return a large group, small groups of 3 positives and 10 negatives, and a one-class group."""
     sizes = {"large": (20, 20), **{f"small {i}": (10, 3) for i in range(n_small)}, "one": (3, 0)}
@@ -346,19 +304,16 @@ TOLD = (
 @pytest.mark.filterwarnings("error")
 def test_cross_validation_names_small_groups(cv, missing):
     X, y = small_groups()
-    n_groups = 6
     if missing == "drop":
         X.loc[X["site"] == "one", "site"] = None
-        n_groups = 5
     arguments = LogisticRegression(), X[["x"]], y
-    told = TOLD.replace("6 groups", f"{n_groups} groups")
+    options = {"groups": X["site"], "cv": cv, "missing": missing}
+    told = TOLD.replace("6 groups", f"{X['site'].nunique()} groups")
     with pytest.warns(UserWarning, match=told) as warned:
-        cross_validate_group_auc(*arguments, groups=X["site"], cv=cv, missing=missing)
+        cross_validate_group_auc(*arguments, **options)
     assert len(warned) == 1
     # With a value of `undefined` other than the default, there is no warning.
-    cross_validate_group_auc(
-        *arguments, groups=X["site"], cv=cv, missing=missing, undefined="ignore"
-    )
+    cross_validate_group_auc(*arguments, **options, undefined="ignore")
 
 
 def test_subclasses_and_changed_repetitions_split_as_they_say():

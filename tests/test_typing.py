@@ -2,12 +2,11 @@
 
 import inspect
 import re
-import subprocess
-import sys
 import textwrap
 from typing import Literal, get_args, get_origin
 
 import pytest
+from processes import run_python
 
 import skfedauc
 from skfedauc.report import STATISTICS, Gap, ScorerStatistic, StatisticName
@@ -29,9 +28,9 @@ def test_names_are_those_of_the_table():
 @pytest.mark.parametrize("name", skfedauc.__all__)
 def test_nothing_public_hides_arguments(name):
     public = getattr(skfedauc, name)
-    methods = [public] if inspect.isfunction(public) else inspect.getmembers(public, callable)
+    members = [member for _, member in inspect.getmembers(public, callable)]
+    methods = [public] if inspect.isfunction(public) else members
     for method in methods:
-        method = method[1] if isinstance(method, tuple) else method
         is_ours = hasattr(method, "__code__") and method.__module__.startswith("skfedauc")
         if is_ours and not method.__name__.startswith("_"):
             parameters = inspect.signature(method).parameters.values()
@@ -108,10 +107,8 @@ def test_mypy_knows_names_and_results(tmp_path):
     path.write_text(textwrap.dedent(USES))
     settings.write_text(textwrap.dedent(SETTINGS))
     options = ["--follow-imports=silent", "--no-error-summary", f"--cache-dir={tmp_path}"]
-    # Run mypy in a separate process, because mypy keeps millions of objects, which slow down later
-    # tests.
-    command = [sys.executable, "-m", "mypy", *options, f"--config-file={settings}", str(path)]
-    told = subprocess.run(command, capture_output=True, text=True, check=False).stdout
+    # mypy keeps millions of objects, which would slow down later tests.
+    told = run_python("-m", "mypy", *options, f"--config-file={settings}", path).stdout
     lines = path.read_text().splitlines()
     expected = {number for number, line in enumerate(lines, 1) if line.endswith("# error")}
     found = {int(number) for number in re.findall(r"uses\.py:(\d+): error", told)}

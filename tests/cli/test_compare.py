@@ -39,16 +39,10 @@ def rows(tmp_path):
 
 def expected_of(frame, by, *, y_preds=(None, None), **options):
     groups = frame[by].astype(object).where(frame[by].notna(), None)
-    crossed = [by] if len(by) > 1 else []
+    options |= {"groups": groups, "intersections": [by] if len(by) > 1 else []}
     first, second = (
         FairnessAudit.from_predictions(
-            frame["y"],
-            frame[score],
-            groups=groups,
-            pos_label="ill",
-            y_pred=y_pred,
-            intersections=crossed,
-            **options,
+            frame["y"], frame[score], pos_label="ill", y_pred=y_pred, **options
         )
         for score, y_pred in zip(("old", "new"), y_preds, strict=True)
     )
@@ -64,15 +58,9 @@ def test_files_have_the_comparison_of_the_library(rows, tmp_path, capsys):
     assert main(["compare", path, *COMPARE, *by, *options, *OPTIONS]) == 0
     printed = capsys.readouterr()
     assert printed.err == ""
-    expected = expected_of(
-        frame,
-        ["sex", "site"],
-        sample_weight=frame["w"],
-        missing="drop",
-        names={"model": "risk 3"},
-        favorable="positive",
-        tolerances=LIMITS,
-    )
+    names = {"names": {"model": "risk 3"}, "favorable": "positive", "tolerances": LIMITS}
+    weights = {"sample_weight": frame["w"], "missing": "drop"}
+    expected = expected_of(frame, ["sex", "site"], **weights, **names)
     found = json.loads(files["json"].read_text(encoding="utf-8"))
     wanted = json.loads(expected.to_json())
     assert {key: found[key] for key in wanted} == wanted

@@ -15,13 +15,8 @@ OPTIONS = [*COLUMNS, "--disclosure", "bins", "--bins", "scores:2"]
 
 
 def of_rows(frame, disclosure="exact"):
-    groups = frame["g"].rename("g")
-    return ScoreCounts.from_predictions(
-        frame["y"], frame["s"], groups=groups, disclosure=disclosure
-    )
-
-
-# Options ---------------------------------------------------------------------------------
+    rows = {"groups": frame["g"], "disclosure": disclosure}
+    return ScoreCounts.from_predictions(frame["y"], frame["s"], **rows)
 
 
 @pytest.mark.parametrize(
@@ -75,9 +70,6 @@ def test_files_of_other_levels_are_merged_on_request(
     assert ScoreCounts.load(path) == of_rows(frame, BINS)
     message = error_of(["merge", exact, binned, "-o", tmp_path / "x", "--disclosure", "exact"])
     assert f"error: {binned}: --disclosure exact would disclose more than these" in message
-
-
-# What a file discloses ---------------------------------------------------------------------
 
 
 def test_show_says_what_is_in_the_file(frame, counted, printed_by):
@@ -174,11 +166,6 @@ def test_a_threshold_within_a_bin_is_refused(frame, counted, error_of):
     assert "edge of a bin, or --threshold none to audit the ranking alone\n" in message
 
 
-# Small counts ----------------------------------------------------------------------------
-
-SMALL = [*OPTIONS, "--min-count", "10"]
-
-
 @pytest.fixture
 def uneven(frame):
     """Rows with two groups that have few rows of a class."""
@@ -189,8 +176,8 @@ def uneven(frame):
 @pytest.mark.parametrize("tell", ["number", "rows", "labels"])
 @pytest.mark.parametrize("disclosure", ["bins", "summary"])
 def test_groups_with_few_rows_are_withheld(uneven, counted, printed_by, tmp_path, disclosure, tell):
-    options = SMALL if disclosure == "bins" else [*COLUMNS, "--disclosure", "summary"]
-    options = [*options, "--min-count", "10"] if disclosure == "summary" else options
+    options = [*COLUMNS, "--disclosure", "summary"] if disclosure == "summary" else OPTIONS
+    options = [*options, "--min-count", "10"]
     path = counted(uneven, "p", *options, "--tell-withheld", tell)
     counts = ScoreCounts.load(path)
     level = BINS if disclosure == "bins" else "summary"
@@ -206,14 +193,10 @@ def test_groups_with_few_rows_are_withheld(uneven, counted, printed_by, tmp_path
     assert "\nGroups that are not in the file: small; tiny\n" in printed_by(*command)
 
 
-# Rows whose class is known ---------------------------------------------------------------
-
-
 def known_by_brute_force(counts):
     """Known classes, from every score at which a range begins or ends, and the next ones."""
-    low, high = (
-        [counts.cells.scores] * 2 if view_of(counts).ranges is None else view_of(counts).ranges
-    )
+    ranges = view_of(counts).ranges
+    low, high = [counts.cells.scores] * 2 if ranges is None else ranges
     groups = counts.cells.groups
     has_rows = counts.cells.negatives > 0, counts.cells.positives > 0
     n_cells = n_rows = 0

@@ -9,6 +9,7 @@ import sys
 
 import pytest
 from cli_cases import COLUMNS
+from processes import run_python
 
 from skfedauc import __main__ as program
 from skfedauc.cli import audit as command
@@ -47,18 +48,9 @@ def test_a_reader_that_stops_is_no_error(written, capsys, monkeypatch):
     assert capsys.readouterr().err == ""
 
 
-# As a program ----------------------------------------------------------------------------
-
-
 def run(*arguments, **options):
     """Run the program in a process of its own; warnings are errors."""
-    done = subprocess.run(
-        [sys.executable, "-W", "error", *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        **options,
-    )
+    done = run_python("-W", "error", *arguments, **options)
     return done.returncode, done.stdout, done.stderr
 
 
@@ -121,7 +113,7 @@ def test_an_interrupt_while_modules_are_imported(written, tmp_path):
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         for start in (["-m", "skfedauc"], ["-c", "from skfedauc.__main__ import main; main()"]):
-            ended = run(*start, "audit", written, *COLUMNS, env={**os.environ, **paths})
+            ended = run(*start, "audit", written, *COLUMNS, env=paths)
             assert ended == (130, "", "")
     finally:
         signal.signal(signal.SIGINT, before)

@@ -22,9 +22,6 @@ def write(frame, path, separator=","):
         frame.to_csv(path, index=False, sep=separator)
 
 
-# Files that are read -------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("ending", "separator"),
     [
@@ -57,9 +54,6 @@ def test_rows_whose_last_cell_is_empty_are_read(tmp_path):
 def test_labels_of_parquet_kinds(frame, tmp_path, kind, options):
     frame.astype({"y": kind}).to_parquet(tmp_path / "p.parquet")
     check_rows(rows_read(tmp_path / "p.parquet", *COLUMNS, *options), frame)
-
-
-# Files that are refused ----------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -141,26 +135,15 @@ def test_parquet_of_lists(frame, tmp_path, error_of):
     assert "column 'g' holds list" in error_of(["audit", tmp_path / "p.parquet", *COLUMNS])
 
 
-# Limits --------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("make", "advice"),
-    [
-        (lambda path, rows: path.write_bytes(gzip.compress(rows)), "pass it decompressed"),
-        (
-            lambda path, rows: pd.read_csv(io.BytesIO(rows)).to_parquet(path, compression="zstd"),
-            "pass it as CSV",
-        ),
-    ],
-)
-def test_files_that_expand_beyond_measure(tmp_path, error_of, monkeypatch, make, advice):
+def test_files_that_expand_beyond_measure(tmp_path, error_of, monkeypatch):
     monkeypatch.setattr("skfedauc.cli.rows.ALWAYS_READ", 1 << 17)
-    path = tmp_path / ("p.csv.gz" if "CSV" not in advice else "p.parquet")
-    make(path, b"y,s,g\n0,0,a\n" + b"1,1,a\n" * 300_000)
-    message = error_of(["audit", path, *COLUMNS])
-    assert message.endswith(f"if this is intended, {advice}\n")
-    assert "expands to more than 100 times its size and 0 MiB" in message
+    rows = b"y,s,g\n0,0,a\n" + b"1,1,a\n" * 300_000
+    (tmp_path / "p.csv.gz").write_bytes(gzip.compress(rows))
+    pd.read_csv(io.BytesIO(rows)).to_parquet(tmp_path / "p.parquet", compression="zstd")
+    for name, advice in (("p.csv.gz", "pass it decompressed"), ("p.parquet", "pass it as CSV")):
+        message = error_of(["audit", tmp_path / name, *COLUMNS])
+        assert message.endswith(f"if this is intended, {advice}\n")
+        assert "expands to more than 100 times its size and 0 MiB" in message
 
 
 def test_a_separator_is_one_that_gives_the_needed_columns(tmp_path):

@@ -7,21 +7,13 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from cli_cases import (
-    COLUMNS,
-    LONG,
-    WEIGHTED,
-    save,
-    with_gaps,
-)
+from cli_cases import COLUMNS, LONG, WEIGHTED, save, with_gaps
 
 from skfedauc import ScoreCounts
 from skfedauc.cli.arguments import parse
 from skfedauc.cli.main import main
 from skfedauc.cli.rows import counts_of, decisions_of, groups_of, numbers_of, rows_of
 from skfedauc.cli.terminal import CommandError
-
-# Numbers -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("cell", ["1_0", "\u0661", "1\u00a0", "0x1", "1,5", "1e", ""])
@@ -55,9 +47,6 @@ def test_scores_that_would_tie_as_floats(tmp_path, error_of, kind, ending):
     message = error_of(["audit", path, *COLUMNS])
     assert "column 's' has 3 different numbers, of which 1 are equal to another one" in message
     assert "round them in the same way at all sites" in message
-
-
-# Labels and decisions ------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -137,29 +126,19 @@ def test_dates_are_groups_whatever_their_unit(unit, text):
     assert groups_of(dates).tolist() == [text, None]
 
 
-# Missing groups ------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("missing", ["drop", "group"])
 @pytest.mark.parametrize("weight", [None, "w"])
 def test_missing_groups_are_those_of_the_library(frame, gaps, weight, missing, tmp_path):
     """Rows that lack a label in any column are left out, or are in a group of their own."""
     options = ["--group", "sex", "--missing", missing, *(["--weight", "w"] if weight else [])]
     frame = with_gaps(frame)
-    expected = ScoreCounts.from_predictions(
-        frame["y"],
-        frame["s"],
-        groups=frame[["g", "sex"]],
-        sample_weight=None if weight is None else frame[weight],
-        missing=missing,
-    )
+    known = {"groups": frame[["g", "sex"]], "missing": missing}
+    known |= {} if weight is None else {"sample_weight": frame[weight]}
+    expected = ScoreCounts.from_predictions(frame["y"], frame["s"], **known)
     path = tmp_path / "p.skfa"
     assert main(["count", str(gaps), *COLUMNS, *options, "-o", str(path)]) == 0
     counts = ScoreCounts.load(path)
     assert (counts, counts.n_missing) == (expected, expected.n_missing)
-
-
-# Messages ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

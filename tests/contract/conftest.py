@@ -32,9 +32,6 @@ def way(request, default_sklearn_config):
     return made
 
 
-# Scikit-learn's own tests ------------------------------------------------------------
-
-
 def pytest_configure(config):
     config.addinivalue_line("markers", "thread_unsafe: of scikit-learn's tests")
 

@@ -13,13 +13,7 @@ STATISTICS += ["neg_cross_difference"]
 class Expected:
     """The statistics of some rows, as ``expected[name of the scorer]``.
 
-    Parameters
-    ----------
-    y : array of 0 and 1
-    score, site : arrays of the same length
-    weight : array, default=None
-    stand_in : float, default=None
-        AUC of the sites that lack a class; None leaves these sites out.
+    `stand_in` is the AUC of the sites that lack a class; None leaves these sites out.
     """
 
     def __init__(self, y, score, site, *, weight=None, stand_in=None):
@@ -56,20 +50,11 @@ def folds_of(splits, y):
     return list(splits.split(np.zeros((len(y), 1)), y))
 
 
-def fold_scores(way, statistic, splits, *, model=None, y=None, positive=1):
+def fold_scores(way, statistic, splits, *, model=None, y=None, positive=1, stand_in=None):
     """Return the statistic on the test rows of each fold.
 
-    Parameters
-    ----------
-    way : Way
-        Source of X, y, site and model.
-    statistic : str, callable, or list of them
-        A name, or a function of the fitted model, X and y of the test rows. A list gives scores
-        of shape (n_statistics, n_folds).
-    splits : splitter or iterable of (train, test)
-    model, y : default=None
-        Replacements for the model and y of `way`.
-    positive : label of the positive class
+    A statistic is a name, or a function of the fitted model, X and y of the test rows. A list gives
+    scores of shape (n_statistics, n_folds). `model` and `y` replace those of the way.
     """
     model = way.model if model is None else model
     y = way.y if y is None else y
@@ -80,7 +65,7 @@ def fold_scores(way, statistic, splits, *, model=None, y=None, positive=1):
         X_test = rows_of(way.X, test)
         score = decision(fitted, X_test)
         score = score if fitted.classes_[1] == positive else -score
-        expected = Expected(y[test] == positive, score, way.site[test])
+        expected = Expected(y[test] == positive, score, way.site[test], stand_in=stand_in)
         scores.append(
             [one(fitted, X_test, y[test]) if callable(one) else expected[one] for one in wanted]
         )

@@ -48,9 +48,6 @@ def assert_same(actual, expected):
     assert_allclose(actual, expected, rtol=0, atol=1e-12)
 
 
-# Ways --------------------------------------------------------------------------------
-
-
 @dataclass
 class Way:
     """A way to pass groups to a scorer: the data, `groups`, and the parameters of fit."""
@@ -138,9 +135,6 @@ def penalised(way, statistic, splits=CV):
     return np.array([fold_scores(way, statistic, splits, model=model) for model in models])
 
 
-# Searches ----------------------------------------------------------------------------
-
-
 def by_candidate(search, name="score"):
     """Return scores of shape (n_candidates, n_folds), with candidates in the order of PENALTIES."""
     results = search.cv_results_
@@ -169,24 +163,17 @@ def halving_loop(way, statistic):
     """Keep the better half of the candidates, double the rows, and score the candidates again."""
     scores, left = [], PENALTIES
     for n_rows in (120, 240):
+        part = {"replace": False, "random_state": 0}
         splits = [
-            [
-                resample(rows, replace=False, n_samples=len(rows) * n_rows // 240, random_state=0)
-                for rows in fold
-            ]
+            [resample(rows, n_samples=len(rows) * n_rows // 240, **part) for rows in fold]
             for fold in folds_of(CV, way.y)
         ]
-        now = [
-            fold_scores(way, statistic, splits, model=with_penalty(way.model, penalty))
-            for penalty in left
-        ]
+        models = [with_penalty(way.model, penalty) for penalty in left]
+        now = [fold_scores(way, statistic, splits, model=model) for model in models]
         scores += now
         best = np.argsort(np.mean(now, axis=1))[-2:]
         left = [left[i] for i in best]
     return np.array(scores)
-
-
-# Functions of model_selection --------------------------------------------------------
 
 
 def in_function(function, way, scorer, **options):
@@ -235,16 +222,9 @@ def validation(way, scorer):
 
 
 def permutations(way, scorer):
-    score, permuted, _ = permutation_test_score(
-        way.model,
-        way.X,
-        way.y,
-        scoring=scorer,
-        params=way.params,
-        cv=CV,
-        n_permutations=3,
-        random_state=0,
-    )
+    options = {"scoring": scorer, "params": way.params, "cv": CV, "n_permutations": 3}
+    options |= {"random_state": 0}
+    score, permuted, _ = permutation_test_score(way.model, way.X, way.y, **options)
     return np.array([score, *permuted])
 
 
@@ -253,9 +233,6 @@ def permutation_loop(way, statistic):
     rng = np.random.RandomState(0)
     shuffled = [way.y, *(way.y[rng.permutation(way.y.size)] for _ in range(3))]
     return np.array([fold_scores(way, statistic, CV, y=y).mean() for y in shuffled])
-
-
-# Tools that turn X into a numpy array ------------------------------------------------
 
 
 def eliminate(way, scorer):
@@ -314,12 +291,8 @@ def path_scores(way, scorer):
 
 
 def path_loop(way, statistic):
-    return np.transpose(
-        [
-            fold_scores(way, statistic, CV, model=LogisticRegression(C=penalty, tol=1e-10))
-            for penalty in PENALTIES
-        ]
-    )
+    models = [LogisticRegression(C=penalty, tol=1e-10) for penalty in PENALTIES]
+    return np.transpose([fold_scores(way, statistic, CV, model=model) for model in models])
 
 
 def leave_one_out(way, scorer):

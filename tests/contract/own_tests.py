@@ -5,7 +5,6 @@ use the replaced objects, and lists expected failures with reasons. If a test wi
 failure passes, the test counts as failed.
 """
 
-import contextlib
 import importlib.util
 import inspect
 import sys
@@ -23,8 +22,6 @@ from skfedauc import (
 )
 from skfedauc.measures import PartialAUC
 from skfedauc.scoring import GroupAUCScorer, Options
-
-# Replacements --------------------------------------------------------------------------
 
 
 def one_group_roc_auc_score(y_true, y_score, *, average="macro", max_fpr=None, **arguments):
@@ -54,56 +51,45 @@ class OneGroupScorer(GroupAUCScorer):
         return super()._score(method_caller, estimator, X, y_true, groups=groups, **params)
 
 
-class OneGroupKFold(WithinGroupStratifiedKFold):
-    """Replacement of `StratifiedKFold`, with a single group unless groups are passed."""
+class _OneGroup:
+    """A single group, unless groups are passed."""
 
+    def split(self, X, y=None, groups=None):
+        groups = np.zeros(_num_samples(X), int) if groups is None else groups
+        return super().split(X, y, groups)
+
+
+class OneGroupKFold(_OneGroup, WithinGroupStratifiedKFold):
     def __init__(self, n_splits=5, *, shuffle=False, random_state=None):
         super().__init__(n_splits, shuffle=shuffle, random_state=random_state)
 
-    def split(self, X, y=None, groups=None):
-        groups = np.zeros(_num_samples(X), int) if groups is None else groups
-        return super().split(X, y, groups)
 
-
-class RepeatedOneGroupKFold(RepeatedWithinGroupStratifiedKFold):
+class RepeatedOneGroupKFold(_OneGroup, RepeatedWithinGroupStratifiedKFold):
     def __init__(self, *, n_splits=5, n_repeats=10, random_state=None):
         super().__init__(n_splits=n_splits, n_repeats=n_repeats, random_state=random_state)
 
-    def split(self, X, y=None, groups=None):
-        groups = np.zeros(_num_samples(X), int) if groups is None else groups
-        return super().split(X, y, groups)
 
-
-# Loading -------------------------------------------------------------------------------
-
-
-def load(name, *replaced):
-    """Load a test module of scikit-learn under these patches."""
+def load(name, patch):
+    """Load a test module of scikit-learn under this patch."""
     spec = importlib.util.find_spec(name)
     own = f"own_{name.rpartition('.')[2]}"
     module = importlib.util.module_from_spec(
         importlib.util.spec_from_file_location(own, spec.origin)
     )
     sys.modules[own] = module  # pickle looks up classes here
-    with contextlib.ExitStack() as stack:
-        for patch in replaced:
-            stack.enter_context(patch)
+    with patch:
         exec(compile(Path(spec.origin).read_text("utf-8"), spec.origin, "exec"), vars(module))
     return module
 
 
-def collected(module, reaches, failures):
-    """Return the names that a test file imports from a loaded module.
+def collected(name, patch, reaches, failures):
+    """Return the names that a test file imports from a test module of scikit-learn.
 
-    Parameters
-    ----------
-    module : module
-    reaches : callable
-        Whether a collected test uses a replaced object.
-    failures : dict of str to tuple of two str
-        Expected failures: the keys are names of tests, or beginnings of names with parameters.
-        The values are the reason and a regular expression for the message.
+    `reaches` says whether a collected test uses a replaced object. `failures` are expected: reason
+    and regular expression of the message, by the name of the test, or by its beginning with
+    parameters.
     """
+    module = load(name, patch)
     names = {
         name: value
         for name, value in vars(module).items()
@@ -164,5 +150,15 @@ def has_parameter(*values):
             for value in given.params.values()
             for one in values
         )
+
+    return reaches
+
+
+def reached_by(names, values):
+    """Return a check whether a test has such a parameter, or none, and one of the names."""
+    by_name, by_parameter = calls(*names), has_parameter(*values)
+
+    def reaches(item):
+        return by_parameter(item) or (not hasattr(item, "callspec") and by_name(item))
 
     return reaches

@@ -23,11 +23,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import has_fit_parameter
 
-from skfedauc import (
-    MitigatedClassifier,
-    group_auc_scoring,
-    make_group_auc_scorer,
-)
+from skfedauc import MitigatedClassifier, group_auc_scoring, make_group_auc_scorer
 
 FEATURES = ["dose", "level"]
 FOLDS = StratifiedKFold(2, shuffle=True, random_state=0)
@@ -113,19 +109,10 @@ def mixtures():
 def test_search_over_eps_of_exponentiated_gradient(people, routing_on):
     X, y = people
     sklearn.set_config(enable_metadata_routing=routing_on)
-    scoring = {
-        **group_auc_scoring(STATISTICS, groups="sex"),
-        "accuracy": "accuracy",
-        "roc_auc": "roc_auc",
-    }
-    search = GridSearchCV(
-        piped(reduction()),
-        {f"{STEP}mitigator__eps": EPS},
-        scoring=scoring,
-        refit="pooled",
-        cv=FOLDS,
-        error_score="raise",
-    ).fit(X, y)
+    scoring = group_auc_scoring(STATISTICS, groups="sex")
+    scoring |= {name: name for name in ("accuracy", "roc_auc")}
+    options = {"scoring": scoring, "refit": "pooled", "cv": FOLDS, "error_score": "raise"}
+    search = GridSearchCV(piped(reduction()), {f"{STEP}mitigator__eps": EPS}, **options).fit(X, y)
     for place, (expected, accuracy) in mixtures().items():
         for name in STATISTICS:
             assert scores_of(search, name)[place] == pytest.approx(expected[name], abs=1e-9)
@@ -144,15 +131,11 @@ def test_search_over_constraints_of_threshold_optimizer(people, routing_on):
         return -demographic_parity_difference(y, model.predict(X), sensitive_features=X["sex"])
 
     scoring = group_auc_scoring(STATISTICS, groups="sex", response_method="predict")
-    search = GridSearchCV(
-        piped(optimizer()),
-        {f"{STEP}mitigator__constraints": CONSTRAINTS},
-        scoring={**scoring, "parity": parity},
-        refit="macro",
-        cv=FOLDS,
-        error_score="raise",
-        n_jobs=2 if routing_on else None,  # workers take seconds to start
-    ).fit(X, y)
+    options = {"refit": "macro", "cv": FOLDS, "error_score": "raise"}
+    options |= {"n_jobs": 2 if routing_on else None}  # workers take seconds to start
+    grid = {f"{STEP}mitigator__constraints": CONSTRAINTS}
+    scoring |= {"parity": parity}
+    search = GridSearchCV(piped(optimizer()), grid, scoring=scoring, **options).fit(X, y)
     for i, constraints in enumerate(CONSTRAINTS):
         for fold, ((Z, labels, sex), (Z_test, y_test, sex_test)) in enumerate(folds_by_hand(X, y)):
             plain = optimizer(constraints).fit(Z, labels, sensitive_features=sex)
@@ -163,9 +146,6 @@ def test_search_over_constraints_of_threshold_optimizer(people, routing_on):
             rates = [decided[sex_test == label].mean() for label in ("f", "m")]
             assert scores_of(search, "parity")[i, fold] == pytest.approx(-abs(np.diff(rates)[0]))
     assert set(search.predict(X)) == {0, 1}
-
-
-# Weights that scikit-learn routes ----------------------------------------------------
 
 
 def test_sample_weight_is_routed_to_the_classifier_on_its_request(people, routing):
@@ -229,9 +209,6 @@ def test_only_the_classifier_requests_metadata():
             model.fit(pd.DataFrame({"sex": [0, 1], "dose": [0, 1]}), [0, 1], cost=[1, 2])
 
 
-# scikit-learn's own tests of meta-estimators -----------------------------------------
-
-
 class WithThresholds(MitigatedClassifier):
     """A mitigated classifier whose classifier is an argument, as the tests need it."""
 
@@ -261,9 +238,6 @@ THEIR_TESTS = {
 def test_of_scikit_learn_for_meta_estimators(test):
     assert len(THEIR_TESTS) >= 7
     test(AS_META_ESTIMATOR)
-
-
-# Pipelines inside --------------------------------------------------------------------
 
 
 def scaled(routing_on):

@@ -1,6 +1,7 @@
 """The splitter and the refit rules inside scikit-learn's tools."""
 
 import copy
+from functools import partial
 from inspect import signature
 
 import numpy as np
@@ -16,6 +17,7 @@ from contract_tools import (
     assert_same,
     by_candidate,
     by_loop,
+    grid_search,
     make_way,
     penalised,
     plain_model,
@@ -51,8 +53,6 @@ from skfedauc import (
     make_group_auc_scorer,
 )
 from skfedauc.datasets import make_group_scores
-
-# The splitter --------------------------------------------------------------------------------
 
 GRID = {"C": [0.01, 1.0]}
 
@@ -108,10 +108,8 @@ def test_a_splitter_that_names_columns_cannot_be_asked_to_take_others(routing):
 
 
 SEARCHES = {
-    "GridSearchCV": lambda model, grid, **options: GridSearchCV(model, grid, **options),
-    "RandomizedSearchCV": lambda model, grid, **options: RandomizedSearchCV(
-        model, grid, n_iter=3, random_state=0, **options
-    ),
+    "GridSearchCV": GridSearchCV,
+    "RandomizedSearchCV": partial(RandomizedSearchCV, n_iter=3, random_state=0),
 }
 
 
@@ -164,20 +162,13 @@ def test_groups_of_others_do_not_reach_a_splitter_that_names_columns(routing, fl
     """Groups are routed to the scorer, and the splitter uses its column."""
     way = make_way("routed" if flavour == "pandas" else "routed polars")
     ward = np.arange(way.y.size) % 5
-    cv = WithinGroupStratifiedKFold(3, groups="ward")
     if flavour == "pandas":
-        X = way.X.assign(ward=ward)
+        way.X = way.X.assign(ward=ward)
     else:
-        X = way.X.with_columns(pl.Series("ward", ward))
-    search = GridSearchCV(
-        way.model,
-        {PENALTY: PENALTIES},
-        scoring=make_group_auc_scorer("macro", groups=None),
-        cv=cv,
-        error_score="raise",
-    ).fit(X, way.y, groups=way.site)
-    way.X = X
-    splits = splits_of(X, way.y, ward)
+        way.X = way.X.with_columns(pl.Series("ward", ward))
+    scorer = make_group_auc_scorer("macro", groups=None)
+    search = grid_search(way, scorer, cv=WithinGroupStratifiedKFold(3, groups="ward"))
+    splits = splits_of(way.X, way.y, ward)
     assert_same(by_candidate(search), penalised(way, "macro", splits))
 
 
@@ -249,8 +240,6 @@ def test_halving_wants_folds_that_repeat(data):
     assert HalvingGridSearchCV(MODEL, GRID, cv=cv, **options).fit(X, y).n_splits_ == 3
 
 
-# Four hospitals whose scores have different scales ---------------------------------------------
-
 FEATURES = [["dose", "marker"], ["dose"], ["noise"], ["marker"]]
 CHOICE = "columns__transformers"
 CANDIDATES = {CHOICE: [[("keep", StandardScaler(), names)] for names in FEATURES]}
@@ -293,19 +282,14 @@ def selecting_model():
     )
 
 
-def hospital_search(refit, *, kind="GridSearchCV", scoring=None, cv=None, **options):
-    make = {
-        "GridSearchCV": GridSearchCV,
-        "RandomizedSearchCV": lambda *args, **kw: RandomizedSearchCV(
-            *args, n_iter=4, random_state=0, **kw
-        ),
-    }[kind]
-    return make(
+def hospital_search(refit, *, kind="GridSearchCV", scoring=None, **options):
+    options |= {"n_iter": 4} if kind == "RandomizedSearchCV" else {}
+    return SEARCHES[kind](
         selecting_model(),
         CANDIDATES,
         scoring=scoring or group_auc_scoring(NAMES, groups="hospital"),
         refit=refit,
-        cv=cv or WithinGroupStratifiedKFold(N_SPLITS, groups="hospital"),
+        cv=WithinGroupStratifiedKFold(N_SPLITS, groups="hospital"),
         **{"error_score": "raise", **options},
     )
 
@@ -316,16 +300,9 @@ def truth(hospitals):
     X, y = hospitals
     site = X["hospital"].to_numpy()
     splits = splits_of(X, y, site, N_SPLITS)
+    models = [selecting_model().set_params(**{CHOICE: one}) for one in CANDIDATES[CHOICE]]
     way = Way(X, y, site, None, None)
-    means = [
-        fold_scores(
-            way,
-            NAMES,
-            splits,
-            model=selecting_model().set_params(**{CHOICE: transformers}),
-        ).mean(axis=1)
-        for transformers in CANDIDATES[CHOICE]
-    ]
+    means = [fold_scores(way, NAMES, splits, model=model).mean(axis=1) for model in models]
     return dict(zip(NAMES, np.transpose(means), strict=True))
 
 

@@ -3,7 +3,7 @@
 from unittest import mock
 
 import sklearn.metrics
-from own_tests import collected, has_parameter, load, one_group_roc_auc_score
+from own_tests import collected, has_parameter, one_group_roc_auc_score
 
 ONE_LABEL = (
     "one label a row: no multilabel y, and no average over labels",
@@ -14,10 +14,7 @@ FAILURES = {
         "labels of text need pos_label, as all of scikit-learn's metrics but the AUC want it",
         "pass pos_label=",
     ),
-    "test_continuous_inf_nan_input": (
-        "the message counts NaN and infinite scores",
-        "must be finite",
-    ),
+    "test_continuous_inf_nan_input": ("the message counts NaN and infinity", "must be finite"),
     "test_binary_sample_weight_invariance": (
         "the message of wrong lengths names both arguments",
         "sample_weight has 100 rows and y_true has 50",
@@ -27,13 +24,6 @@ FAILURES = {
     "test_continuous_multilabel_multioutput_permutations_invariance": ONE_LABEL,
 }
 
-globals().update(
-    collected(
-        load(
-            "sklearn.metrics.tests.test_common",
-            mock.patch.object(sklearn.metrics, "roc_auc_score", one_group_roc_auc_score),
-        ),
-        has_parameter("roc_auc_score", one_group_roc_auc_score),
-        FAILURES,
-    )
-)
+PATCH = mock.patch.object(sklearn.metrics, "roc_auc_score", one_group_roc_auc_score)
+REACHES = has_parameter("roc_auc_score", one_group_roc_auc_score)
+globals().update(collected("sklearn.metrics.tests.test_common", PATCH, REACHES, FAILURES))

@@ -4,7 +4,7 @@ from unittest import mock
 
 import pytest
 import sklearn
-from own_tests import OneGroupScorer, calls, collected, has_parameter, load
+from own_tests import OneGroupScorer, collected, reached_by
 from sklearn.metrics import _scorer
 from sklearn.utils.fixes import parse_version
 
@@ -22,27 +22,9 @@ if parse_version(sklearn.__version__) < parse_version("1.9"):
         "DID NOT RAISE",
     )
 
-by_name, by_parameter = calls('"roc_auc"', "_SCORERS", "get_scorer_names"), has_parameter("roc_auc")
-
-
-def reaches(item):
-    return (
-        by_parameter(item)
-        or has_parameter(OneGroupScorer)(item)
-        or (not hasattr(item, "callspec") and by_name(item))
-    )
-
-
-globals().update(
-    collected(
-        load(
-            "sklearn.metrics.tests.test_score_objects",
-            mock.patch.dict(_scorer._SCORERS, roc_auc=OneGroupScorer()),
-        ),
-        reaches,
-        FAILURES,
-    )
-)
+PATCH = mock.patch.dict(_scorer._SCORERS, roc_auc=OneGroupScorer())
+REACHES = reached_by(['"roc_auc"', "_SCORERS", "get_scorer_names"], ["roc_auc", OneGroupScorer])
+globals().update(collected("sklearn.metrics.tests.test_score_objects", PATCH, REACHES, FAILURES))
 
 
 @pytest.fixture(autouse=True)

@@ -8,14 +8,7 @@ replaces `RepeatedStratifiedKFold`. Among the splitters that need groups,
 from unittest import mock
 
 import sklearn.model_selection
-from own_tests import (
-    OneGroupKFold,
-    RepeatedOneGroupKFold,
-    calls,
-    collected,
-    has_parameter,
-    load,
-)
+from own_tests import OneGroupKFold, RepeatedOneGroupKFold, collected, reached_by
 
 from skfedauc import RepeatedWithinGroupStratifiedKFold, WithinGroupStratifiedKFold
 
@@ -25,26 +18,18 @@ FEW_ROWS = (
 )
 NOT_APART = ("it keeps each group in one fold; ours spreads each group over the folds", "")
 TAKES_GROUPS = ("it takes groups, which StratifiedKFold ignores with a warning", "")
+SHUFFLED = ("rows are shuffled otherwise", "not equal")
 FAILURES = {
     "test_kfold_valueerrors": FEW_ROWS,
     "test_stratified_kfold_label_invariance": FEW_ROWS,
-    "test_cross_validator_with_default_params": (
-        "it compares the repr, where ours has another name",
-        "",
-    ),
+    "test_cross_validator_with_default_params": ("the repr has another name", ""),
     "test_2d_y": ("y of several columns is refused in other words", ""),
     "test_stratified_group_kfold_trivial": NOT_APART,
     "test_stratified_group_kfold_approximate": NOT_APART,
     "test_stratified_group_kfold_shuffle_preserves_stratification": NOT_APART,
     "test_group_kfold": NOT_APART,
-    "test_repeated_stratified_kfold_deterministic_split": (
-        "rows are shuffled otherwise",
-        "not equal",
-    ),
-    "test_repeated_stratified_kfold_determinstic_split": (
-        "so it is spelled before 1.9",
-        "not equal",
-    ),
+    "test_repeated_stratified_kfold_deterministic_split": SHUFFLED,
+    "test_repeated_stratified_kfold_determinstic_split": SHUFFLED,  # so it is spelled before 1.9
     "test_splitter_get_metadata_routing[OneGroupKFold": TAKES_GROUPS,
     "test_splitter_get_metadata_routing[RepeatedOneGroupKFold": TAKES_GROUPS,
     "test_splitter_set_split_request[OneGroupKFold": TAKES_GROUPS,
@@ -56,31 +41,14 @@ FAILURES = {
     ),
 }
 
-by_name = calls("StratifiedKFold", "StratifiedGroupKFold")
-by_parameter = has_parameter(
-    WithinGroupStratifiedKFold,
-    RepeatedWithinGroupStratifiedKFold,
-    OneGroupKFold,
-    RepeatedOneGroupKFold,
+PATCH = mock.patch.multiple(
+    sklearn.model_selection,
+    StratifiedKFold=OneGroupKFold,
+    RepeatedStratifiedKFold=RepeatedOneGroupKFold,
+    StratifiedGroupKFold=WithinGroupStratifiedKFold,
 )
-
-
-def reaches(item):
-    return by_parameter(item) or (not hasattr(item, "callspec") and by_name(item))
-
-
-globals().update(
-    collected(
-        load(
-            "sklearn.model_selection.tests.test_split",
-            mock.patch.multiple(
-                sklearn.model_selection,
-                StratifiedKFold=OneGroupKFold,
-                RepeatedStratifiedKFold=RepeatedOneGroupKFold,
-                StratifiedGroupKFold=WithinGroupStratifiedKFold,
-            ),
-        ),
-        reaches,
-        FAILURES,
-    )
+OURS = [WithinGroupStratifiedKFold, RepeatedWithinGroupStratifiedKFold]
+REACHES = reached_by(
+    ["StratifiedKFold", "StratifiedGroupKFold"], [*OURS, OneGroupKFold, RepeatedOneGroupKFold]
 )
+globals().update(collected("sklearn.model_selection.tests.test_split", PATCH, REACHES, FAILURES))

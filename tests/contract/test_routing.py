@@ -7,21 +7,15 @@ import pytest
 from contract_oracle import Expected, fold_scores
 from contract_tools import (
     CV,
-    PENALTIES,
-    PENALTY,
     Way,
     assert_same,
     by_candidate,
+    grid_search,
     make_way,
     penalised,
 )
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import (
-    GridSearchCV,
-    GroupKFold,
-    LeaveOneGroupOut,
-    cross_validate,
-)
+from sklearn.model_selection import GroupKFold, LeaveOneGroupOut, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -36,9 +30,6 @@ def way(routing):
 def validated(way, scoring, **options):
     options = {"cv": CV, "error_score": "raise", "params": way.params, **options}
     return cross_validate(way.model, way.X, way.y, scoring=scoring, **options)
-
-
-# The factory -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -56,13 +47,9 @@ def test_factory_refuses_none_while_routing_is_off(make):
         assert remedy in str(refusal.value)
 
 
-# Omitted groups ----------------------------------------------------------------------
-
-
 def search_without_groups(way, scoring, **options):
-    return GridSearchCV(way.model, {PENALTY: PENALTIES}, scoring=scoring, cv=CV, **options).fit(
-        way.X, way.y
-    )
+    way.params = {}
+    return grid_search(way, scoring, **options)
 
 
 def cross_validate_without_groups(way, scoring, **options):
@@ -79,10 +66,7 @@ def test_forgotten_groups_are_an_error_that_says_how_to_pass_them(way, run, is_d
     scoring = {"macro": scoring, "roc_auc": "roc_auc"} if is_dict else scoring
     options = {"refit": "macro"} if is_dict and run is search_without_groups else {}
     with pytest.raises(ValueError, match=FORGOTTEN):
-        run(way, scoring, error_score="raise", **options)
-
-
-# Routed groups and weights -----------------------------------------------------------
+        run(way, scoring, **options)
 
 
 @pytest.mark.parametrize("kind", [np.asarray, list, pd.Series, pd.Categorical, pl.Series])
@@ -96,20 +80,11 @@ def test_routed_groups_of_every_kind(way, kind):
     assert_same(result["test_macro"], fold_scores(way, "macro", CV))
 
 
-# Splitters that consume the same groups ----------------------------------------------
-
-
 @pytest.mark.parametrize("splitter", [GroupKFold(2), LeaveOneGroupOut()], ids=str)
 def test_splitter_by_the_same_groups_in_a_search(way, splitter):
     splits = list(splitter.split(way.X, way.y, way.site))
-    scorer = make_group_auc_scorer("macro", groups=None)
-    search = GridSearchCV(
-        way.model, {PENALTY: PENALTIES}, scoring=scorer, cv=splitter, error_score="raise"
-    ).fit(way.X, way.y, groups=way.site)
+    search = grid_search(way, make_group_auc_scorer("macro", groups=None), cv=splitter)
     assert_same(by_candidate(search), penalised(way, "macro", splits))
-
-
-# Requests ----------------------------------------------------------------------------
 
 
 def test_alias_in_a_search_beside_a_splitter_of_other_groups(way):
@@ -118,14 +93,8 @@ def test_alias_in_a_search_beside_a_splitter_of_other_groups(way):
     scoring = group_auc_scoring(["macro", "worst"], groups=None)
     for scorer in scoring.values():
         scorer.set_score_request(groups="site")
-    search = GridSearchCV(
-        way.model,
-        {PENALTY: PENALTIES},
-        scoring=scoring,
-        refit="worst",
-        cv=GroupKFold(3),
-        error_score="raise",
-    ).fit(way.X, way.y, groups=patient, site=way.site)
+    way.params = {"groups": patient, "site": way.site}
+    search = grid_search(way, scoring, refit="worst", cv=GroupKFold(3))
     for name in scoring:
         assert_same(by_candidate(search, name), penalised(way, name, splits))
 

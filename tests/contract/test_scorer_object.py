@@ -2,10 +2,7 @@
 
 import copy
 import importlib.util
-import os
 import pickle
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +21,7 @@ from contract_tools import (
     make_way,
     plain_model,
 )
+from processes import run_python
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
@@ -38,9 +36,6 @@ from skfedauc.model_selection import cross_validation as folds
 FEW_WAYS = ["routed", "pandas column", "aligned series"]
 few_ways = pytest.mark.parametrize("way", FEW_WAYS, indirect=True)
 NAMES = ["pooled", "positives", "neg_difference"]
-
-
-# Copies ------------------------------------------------------------------------------
 
 
 def pickled(scorer):
@@ -65,9 +60,6 @@ def test_copy_scores_alike(way, copied):
         assert_same(result[f"test_{name}"], expected)
 
 
-# Representation ----------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
@@ -85,8 +77,6 @@ def test_repr_is_the_call_that_makes_it(options, expected):
     assert repr(eval(expected)) == expected
 
 
-# Shared predictions and counts -------------------------------------------------------
-
 CALLS = []
 
 
@@ -100,10 +90,6 @@ class Counting(ClassifierMixin, BaseEstimator):
         self.model_ = plain_model().set_params(**{PENALTY: self.C}).fit(X, y)
         self.classes_ = self.model_.classes_
         return self
-
-    def predict(self, X):
-        CALLS.append("predict")
-        return self.model_.predict(X)
 
     def predict_proba(self, X):
         CALLS.append("predict_proba")
@@ -138,7 +124,7 @@ def counting_way(name):
     return way
 
 
-sharing_ways = pytest.mark.parametrize("name", ["routed", "pandas column", "aligned series"])
+sharing_ways = pytest.mark.parametrize("name", FEW_WAYS)
 ALL = ["pooled", "macro", "samples", "positives", "negatives", "within", "worst", "ratio", "cross"]
 ALL += ["neg_difference", "neg_cross_difference"]
 
@@ -170,15 +156,9 @@ def test_members_of_a_dict_share_one_prediction_and_one_counts(
 @sharing_ways
 def test_search_predicts_once_per_candidate_fold_and_part(routing, parts, name):
     way = counting_way(name)
-    search = GridSearchCV(
-        way.model,
-        {"C": PENALTIES},
-        scoring={**group_auc_scoring(ALL, groups=way.groups), "roc_auc": "roc_auc"},
-        refit=False,
-        cv=CV,
-        return_train_score=True,
-        error_score="raise",
-    )
+    scoring = {**group_auc_scoring(ALL, groups=way.groups), "roc_auc": "roc_auc"}
+    options = {"refit": False, "cv": CV, "return_train_score": True, "error_score": "raise"}
+    search = GridSearchCV(way.model, {"C": PENALTIES}, scoring=scoring, **options)
     search.fit(way.X, way.y, **way.params)
     n_parts = len(PENALTIES) * 3 * 2
     assert ["decision_function"] * n_parts == CALLS
@@ -203,9 +183,6 @@ def test_different_members_do_not_share(parts):
             assert_same(result[f"test_{column}_{pos_label}"], expected)
 
 
-# Names -------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("copied", [lambda scorer: scorer, *COPIES.values()], ids=["", *COPIES])
 def test_names_are_those_of_the_statistic(copied):
     """Displays, TPOT and skore show the name of a scorer or of its function."""
@@ -216,9 +193,6 @@ def test_names_are_those_of_the_statistic(copied):
         assert scorer._sign == (-1 if name.startswith("neg_") else 1)
     (scorer,) = group_auc_scoring([], groups=["site", "ward"], each_group=[("va", 1)]).values()
     assert copied(scorer).__name__ == "auc_va_1"
-
-
-# Arrays of other libraries -----------------------------------------------------------
 
 
 class OtherArray:
@@ -259,12 +233,7 @@ def test_dispatch_of_arrays_changes_no_result(library):
     is_old = parse_version(scipy.__version__) < parse_version("1.14")
     if importlib.util.find_spec(library) is None or is_old:
         pytest.skip(f"needs {library}, and scipy 1.14 as scikit-learn's dispatch does")
-    done = subprocess.run(
-        [sys.executable, str(Path(__file__).with_name("array_api_cases.py")), library],
-        env={**os.environ, "SCIPY_ARRAY_API": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    script = Path(__file__).with_name("array_api_cases.py")
+    done = run_python(script, library, env={"SCIPY_ARRAY_API": "1"})
     assert done.returncode == 0, done.stderr
     assert done.stdout == "16 cases\n"

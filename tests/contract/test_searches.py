@@ -33,12 +33,8 @@ from skfedauc import group_auc_scoring, make_group_auc_scorer
 
 SITES = ["budapest", "cleveland", "va", "zurich"]
 
-by_way = pytest.mark.parametrize("way", WAYS, indirect=True)
 FEW_WAYS = ["routed", "polars column", "aligned series"]
 few_ways = pytest.mark.parametrize("way", FEW_WAYS, indirect=True)
-
-
-# One scorer --------------------------------------------------------------------------
 
 
 # These tools run another tool of the list, so one way is enough.
@@ -86,9 +82,6 @@ def test_search_scores_rows_it_is_given(way):
     assert search.score(way.X, way.y, **way.params) == pytest.approx(expected, abs=1e-12)
 
 
-# A dict ------------------------------------------------------------------------------
-
-
 def scoring_of(way, statistic_names=STATISTICS):
     ours = group_auc_scoring(statistic_names, groups=way.groups, each_group=SITES)
     return {**ours, "roc_auc": "roc_auc", "log_loss": "neg_log_loss"}
@@ -119,21 +112,17 @@ def test_dict_in_a_search(way, search):
     assert found.best_index_ == np.argmax(found.cv_results_["mean_test_macro"])
 
 
-@by_way
-def test_dict_in_cross_validate(way):
-    result = cross_validation(way, scoring_of(way))
+@pytest.mark.parametrize(
+    ("way", "n_jobs"),
+    [*((way, None) for way in WAYS), *((way, 2) for way in FEW_WAYS)],
+    indirect=["way"],
+)
+def test_dict_in_cross_validate(way, n_jobs):
+    result = cross_validation(way, scoring_of(way), n_jobs=n_jobs)
     expected = by_loop(by_fold, tuple(EXPECTED.values()))
     for name, scores in zip(EXPECTED, expected, strict=True):
         assert_same(result[f"test_{name}"], scores)
     assert_same(result["test_pooled"], result["test_roc_auc"])
-
-
-@few_ways
-def test_dict_in_two_processes(way):
-    result = cross_validation(way, scoring_of(way), n_jobs=2)
-    expected = by_loop(by_fold, tuple(EXPECTED.values()))
-    for name, scores in zip(EXPECTED, expected, strict=True):
-        assert_same(result[f"test_{name}"], scores)
 
 
 def test_groups_of_two_columns():
@@ -144,9 +133,6 @@ def test_groups_of_two_columns():
     result = cross_validation(way, scoring)
     for name in ("macro", "worst", "auc_va_day"):
         assert_same(result[f"test_{name}"], fold_scores(way, name, CV))
-
-
-# Nested searches ---------------------------------------------------------------------
 
 
 @functools.cache
@@ -193,9 +179,6 @@ def test_nested_cross_validation(way, is_dict):
     assert_same(by_itself, [fold["neg_difference"] for fold in nested_loop()])
 
 
-# Kinds of labels ---------------------------------------------------------------------
-
-
 LABELS = {
     "text": lambda y: np.where(y == 1, "sick", "healthy"),
     "text in a Series": lambda y: pd.Series(np.where(y == 1, "sick", "healthy")),
@@ -220,9 +203,6 @@ def test_labels_of_every_kind(data, labels, groups):
         way.model, way.X, LABELS[labels](y), scoring=scorer, cv=CV, error_score="raise"
     )
     assert_same(scores, by_loop(by_fold, "positives"))
-
-
-# Positive class ----------------------------------------------------------------------
 
 
 @few_ways

@@ -47,9 +47,6 @@ def all_rows(sites=SITES):
     return np.concatenate(y), np.concatenate(score), groups
 
 
-# Results of the aggregator -----------------------------------------------------------------------
-
-
 def test_the_metrics_are_those_of_all_rows_together():
     y, score, groups = all_rows()
     replies = [reply(site) for site in SITES]
@@ -85,15 +82,8 @@ def test_metrics_of_clients_are_averaged_as_flower_does():
     metrics = GroupAUCAggregator(statistics=["pooled"])(replies, "weight")
     assert {name: metrics[name] for name in ("auc", "loss", "num-examples")} == dict(default)
     assert metrics["auc"] != pytest.approx(metrics["auc-pooled"], abs=0.01)
-    assert metrics.keys() - default.keys() == {
-        "auc-pooled",
-        "num-clients",
-        "num-groups",
-        "num-undefined-groups",
-    }
-
-
-# Rounds ------------------------------------------------------------------------------------------
+    own = {"auc-pooled", "num-clients", "num-groups", "num-undefined-groups"}
+    assert metrics.keys() - default.keys() == own
 
 
 @pytest.mark.parametrize(("named", "kept"), [((2, 5), [2, 5]), ((None, None), [1, 2])])
@@ -109,9 +99,6 @@ def test_a_reply_from_another_round_is_refused():
     message = "different server rounds .*'bern'.*3.*'kyiv'.*2"
     with pytest.raises(ValueError, match=message):
         GroupAUCAggregator()(replies)
-
-
-# Lost clients ------------------------------------------------------------------------------------
 
 
 def test_a_lost_client_is_named():
@@ -140,9 +127,6 @@ def test_a_client_without_rows_lacks_its_group():
     with pytest.warns(UserWarning, match="1 of 2 expected groups have no rows in round 1: 'oslo'"):
         metrics = aggregator(replies)
     assert (metrics["num-clients"], metrics["num-groups"]) == (2, 1)
-
-
-# Clients that send unusual, damaged or foreign counts ----------------------------------------
 
 
 def test_a_client_with_one_class_counts_in_the_pooled_auc():
@@ -237,14 +221,10 @@ def test_invalid_replies_are_skipped_and_recorded():
     alone = GroupAUCAggregator(statistics=["macro"])
     assert metrics["auc-macro"] == alone([reply("oslo")])["auc-macro"]
     assert aggregator.missing_groups[1] == ("bern", "kyiv", "lima")
-    reasons = aggregator.invalid[1]
-    assert list(reasons) == [f"reply {number} of 4" for number in (2, 3, 4)]
-    for reason, message in zip(
-        reasons.values(),
-        ("or is damaged", "group that its sender may not have: 'oslo'", "declares 3 rows"),
-        strict=True,
-    ):
-        assert message in reason
+    found = aggregator.invalid[1]
+    assert list(found) == [f"reply {number} of 4" for number in (2, 3, 4)]
+    reasons = ("or is damaged", "group that its sender may not have: 'oslo'", "declares 3 rows")
+    assert all(map(str.__contains__, found.values(), reasons))
     with pytest.raises(ValueError, match="from 'bern': data "):
         GroupAUCAggregator(expected_groups=sites)(replies)
     with pytest.raises(ValueError, match="all 1 replies are invalid"):
@@ -305,8 +285,6 @@ def test_counts_that_do_not_fit_together_are_refused(count, message):
     with pytest.raises(ValueError, match=message):
         GroupAUCAggregator()([reply(site, count(site)) for site in ("bern", "oslo")])
 
-
-# Rows of other clients ---------------------------------------------------------------------------
 
 BOUND = {site: [site] for site in SITES}
 
@@ -405,11 +383,6 @@ def test_counts_above_a_limit_are_refused():
     long = ScoreCounts.from_predictions([0, 1], [0.1, 0.4], groups=["x" * 2000] * 2)
     with pytest.raises(ValueError, match=r"label or name of 2,000 characters, above the receiver"):
         GroupAUCAggregator()([reply("bern", long)])
-    with pytest.raises(TypeError, match=r"limits must be a skfedauc.counts.Limits or None; got"):
-        GroupAUCAggregator(limits={"max_rows": 3})
-
-
-# Levels of disclosure ----------------------------------------------------------------------------
 
 
 def at(*levels):
@@ -448,7 +421,7 @@ def test_clients_send_summaries():
     assert report.by_group.equals(exactly.reports[1].by_group)
 
 
-# Arguments ---------------------------------------------------------------------------------------
+RECORD = {"counts": counts_of("bern")}
 
 
 @pytest.mark.parametrize(
@@ -462,24 +435,15 @@ def test_clients_send_summaries():
         ({"on_missing": "fail"}, ValueError, "on_missing must be 'warn', 'raise' or 'ignore'; got"),
         ({"statistics": "pooled"}, TypeError, "must be a list of names; got str 'pooled'"),
         ({"statistics": ["auc"]}, ValueError, "auc"),
-    ],
-)
-def test_wrong_arguments_of_the_aggregator_are_named(arguments, error, message):
-    with pytest.raises(error, match=message):
-        GroupAUCAggregator(**arguments)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
+        ({"limits": {"max_rows": 3}}, TypeError, "limits must be a skfedauc.counts.Limits or None"),
         ({"counts": [0, 1]}, TypeError, "counts must be a ScoreCounts; got list"),
-        ({"source": 7}, TypeError, "source must be a string; got int 7"),
-        ({"server_round": 1.5}, (TypeError, ValueError), "server_round"),
+        ({**RECORD, "source": 7}, TypeError, "source must be a string; got int 7"),
+        ({**RECORD, "server_round": 1.5}, (TypeError, ValueError), "server_round"),
     ],
 )
-def test_wrong_arguments_of_a_record_are_named(arguments, error, message):
+def test_wrong_arguments_of_the_aggregator_and_of_records_are_named(arguments, error, message):
     with pytest.raises(error, match=message):
-        counts_record(**({"counts": counts_of("bern")} | arguments))
+        (counts_record if "counts" in arguments else GroupAUCAggregator)(**arguments)
 
 
 def test_a_record_has_no_pickle_and_survives_the_transport():

@@ -1,9 +1,7 @@
 """Sums of masked counts by Flower's protocol SecAgg+."""
 
 import hashlib
-import os
 import struct
-import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -25,6 +23,7 @@ from flwr.common import (
 from flwr.server import LegacyContext
 from flwr.server.workflow import SecAggPlusWorkflow
 from local_grid import LocalGrid
+from processes import run_python
 from secure_app import BINS, GROUPS, SITES, counts_of, make_client, merged
 
 from skfedauc import Bins, GroupAUC, ScoreCounts
@@ -73,9 +72,6 @@ def context():
 def ask(grid=None, **arguments):
     grid = SecureGrid() if grid is None else grid
     return secure_group_auc(grid, context(), **({"bins": BINS, "groups": GROUPS} | arguments))
-
-
-# Exact sums --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("most_shares", [101, 3])
@@ -137,9 +133,6 @@ def test_the_server_receives_no_counts_in_the_clear():
         # Masked entries are spread over all 32 bits: about half of them have the highest bit.
         assert 0.4 < (masked >= 2**31).mean() < 0.6
         assert np.abs(np.corrcoef(masked, vectors[node])[0, 1]) < 0.2
-
-
-# Masks -------------------------------------------------------------------------------------------
 
 
 def run_workflow(grid, workflow):
@@ -275,9 +268,6 @@ def test_clients_do_not_disclose_both_secrets_of_a_client():
     assert all(stage != "unmask" for _, stage, _ in grid.received)
 
 
-# Rounds ------------------------------------------------------------------------------------------
-
-
 def test_the_arrays_of_the_server_reach_the_clients():
     arrays = ArrayRecord([np.array([0.5, 2.0]), np.array(3)])
     seen = []
@@ -301,9 +291,6 @@ def test_a_client_answers_several_rounds_whatever_the_order_of_its_groups():
     assert ask(grid).report.counts == ask(grid).report.counts == merged()
 
 
-# Clients that drop out ---------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("stage", STAGES[:2])
 def test_a_client_lost_before_keys_are_shared_stops_the_round(stage):
     grid = SecureGrid(lost_at={3: stage})
@@ -311,37 +298,32 @@ def test_a_client_lost_before_keys_are_shared_stops_the_round(stage):
         ask(grid, min_clients=4)
     assert grid_sent_no_vector(grid)
     found = ask(SecureGrid(lost_at={3: stage}), node_ids=[100, 101, 102, 104])
-    assert found.report.counts == merged([site for site in SITES if site != "oslo"])
+    assert found.report.counts == merged(WITHOUT_OSLO)
+
+
+WITHOUT_OSLO = [site for site in SITES if site != "oslo"]
 
 
 def grid_sent_no_vector(grid):
     return all(stage != "collect_masked_vectors" for _, stage, _ in grid.received)
 
 
-def test_a_client_lost_before_it_sent_its_counts_is_left_out():
-    found = ask(SecureGrid(lost_at={3: "collect_masked_vectors"}), min_clients=4)
-    assert found.report.counts == merged([site for site in SITES if site != "oslo"])
-    assert (found.n_clients, found.n_asked) == (4, 5)
+@pytest.mark.parametrize(
+    ("stage", "sites"), [("collect_masked_vectors", WITHOUT_OSLO), ("unmask", SITES)]
+)
+def test_a_client_is_part_of_the_sum_if_it_sent_its_counts(stage, sites):
+    found = ask(SecureGrid(lost_at={3: stage}), min_clients=4)
+    assert found.report.counts == merged(sites)
+    assert (found.n_clients, found.n_asked) == (len(sites), 5)
     assert found.failures == {103: "node is offline"}
-
-
-def test_a_client_lost_after_it_sent_its_counts_is_part_of_the_sum():
-    found = ask(SecureGrid(lost_at={3: "unmask"}))
-    assert found.report.counts == merged()
-    assert (found.n_clients, found.n_asked) == (5, 5)
-    assert found.failures == {103: "node is offline"}
-
-
-def test_all_clients_are_required_by_default():
-    message = r"counts of 4 of 5 clients \(1 failure: node 103.*min_clients"
-    with pytest.raises(ValueError, match=message):
-        ask(SecureGrid(lost_at={3: "collect_masked_vectors"}))
-
-
-def test_below_the_threshold_there_is_no_sum():
-    lost = {1: "collect_masked_vectors", 3: "collect_masked_vectors"}
+    if stage == "unmask":
+        assert ask(SecureGrid(lost_at={3: stage})).n_clients == 5
+        return
+    # All clients are required by default.
+    with pytest.raises(ValueError, match=r"of 4 of 5 clients \(1 failure: node 103.*min_clients"):
+        ask(SecureGrid(lost_at={3: stage}))
     with pytest.raises(RuntimeError, match=r"2 failures.*At least 4 of 5 clients"):
-        ask(SecureGrid(lost_at=lost), min_clients=3)
+        ask(SecureGrid(lost_at={1: stage, 3: stage}), min_clients=3)
 
 
 def test_there_is_no_sum_of_two_clients():
@@ -363,9 +345,6 @@ def test_clients_without_a_reply_are_named():
 
     found = ask(Silent(lost_at={0: "unmask"}), timeout=7.0)
     assert found.failures == {100: "no reply"}
-
-
-# Clients and servers that do not agree -----------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -470,9 +449,6 @@ def test_masks_that_remain_are_noticed():
         ask(Tampering())
 
 
-# Arguments ---------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("n_clients", "shares", "threshold", "most"),
     [
@@ -514,16 +490,9 @@ def test_count_is_a_function():
     assert not is_secure_request(message)
 
 
-# Simulation --------------------------------------------------------------------------------------
-
-
 def test_five_sites_in_a_simulation(tmp_path):
     file = tmp_path / "sum.npy"
-    subprocess.run(
-        [sys.executable, secure_app.__file__, file],
-        env=os.environ | {"FLWR_TELEMETRY_ENABLED": "0"},
-        check=True,
-        timeout=900,
-        cwd=Path(__file__).parent,
-    )
+    options = {"env": {"FLWR_TELEMETRY_ENABLED": "0"}, "timeout": 900}
+    done = run_python(secure_app.__file__, file, cwd=Path(__file__).parent, **options)
+    assert done.returncode == 0, done.stderr
     assert np.array_equal(np.load(file), merged().to_vector(BINS, GROUPS))

@@ -11,13 +11,11 @@ import decimal
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import kernel_cases
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
-
-TINY = np.nextafter(0.0, 1.0)
-LARGEST = np.finfo(float).max
 
 
 class Case(NamedTuple):
@@ -54,29 +52,20 @@ def clusters(rng: np.random.Generator, n: int, n_clusters: int) -> np.ndarray:
     return ulps_above(1.0, rng.integers(0, 3, n)) * centres[which]
 
 
+# Beside the kinds of scores on which both kernels are compared
 SCORES: dict[str, Callable[[np.random.Generator, int], np.ndarray]] = {
-    "normal": lambda rng, n: rng.normal(size=n),
-    "probabilities": lambda rng, n: rng.random(n),
+    **kernel_cases.SCORES,
     "confident": lambda rng, n: rng.beta(0.02, 0.02, n),
     "rare": lambda rng, n: rng.random(n) ** 8,
     "negative": lambda rng, n: -rng.random(n) - 0.25,
     "one digit": lambda rng, n: rng.normal(size=n).round(1) + 0.05,
-    "six digits": lambda rng, n: rng.normal(size=n).round(6),
     "six digits, one with more": lambda rng, n: np.r_[rng.random(n - 1).round(6), np.pi],
     "integers": lambda rng, n: rng.integers(-1000, 1000, n).astype(float),
-    "large integers": lambda rng, n: rng.integers(-(2**52), 2**52, n).astype(float),
-    "float32": lambda rng, n: rng.normal(size=n).astype(np.float32),
     "float16": lambda rng, n: rng.normal(size=n).astype(np.float16),
     "int8": lambda rng, n: rng.integers(-128, 128, n).astype(np.int8),
-    "votes": lambda rng, n: rng.choice([-3.0, -2.0, -1.0, 1.0, 2.0, 3.0], n),
-    "one value": lambda rng, n: np.full(n, 0.3),
     "one value and another": lambda rng, n: np.where(np.arange(n) == n // 2, 0.7, 0.3),
-    "zeros of both signs": lambda rng, n: rng.choice([-0.0, 0.0, 0.5], n),
-    "around zero": lambda rng, n: rng.choice([-0.0, 0.0, TINY, -TINY, 1e-300, -1e-300], n),
-    "subnormal": lambda rng, n: rng.integers(-9, 9, n) * TINY,
+    "zeros and another": lambda rng, n: rng.choice([-0.0, 0.0, 0.5], n),
     "huge": lambda rng, n: rng.normal(size=n) * 1e300,
-    "extremes": lambda rng, n: rng.choice([-LARGEST, -1.0, -TINY, 0.0, TINY, 1.0, LARGEST], n),
-    "all magnitudes": lambda rng, n: rng.choice([-1, 1], n) * 10.0 ** rng.uniform(-300, 300, n),
     "one ulp apart": lambda rng, n: ulps_above(1.5, rng.integers(0, 5, n)),
     "one ulp apart, negative": lambda rng, n: -ulps_above(1e-9, rng.integers(0, 5, n)),
     "both sides of 1": lambda rng, n: rng.choice(
@@ -84,8 +73,6 @@ SCORES: dict[str, Callable[[np.random.Generator, int], np.ndarray]] = {
     ),
     "two clusters": lambda rng, n: clusters(rng, n, 2),
     "six clusters": lambda rng, n: clusters(rng, n, 6),
-    "sorted": lambda rng, n: np.sort(rng.normal(size=n)),
-    "reversed": lambda rng, n: np.sort(rng.normal(size=n))[::-1],
 }
 
 
