@@ -165,7 +165,7 @@ _NEARLY_SURE = 1.0 - 1e-6
 # its distance from tau2 = 0 needs `_FEW_NODES` nodes only, for an error below 1e-12.
 _N_NODES, _FEW_NODES, _NARROW = 32, 6, 0.5
 # Steps to a quantile, the error of a deviate at which a last step follows, and numbers in memory
-_MOST_STEPS, _TOLERANCE = 30, 1e-4
+_MOST_STEPS, _TOLERANCE = 30, 1e-3
 _NUMBERS_AT_ONCE = 1 << 15
 
 
