@@ -32,7 +32,7 @@ from skfedauc.measures import (
     Specificity,
 )
 from skfedauc.plotting import GroupAUCDisplay, RankingDisplay
-from skfedauc.report.intervals import pooled_clustered
+from skfedauc.report.statistics import pooled_clustered
 
 MEASURES = [
     PartialAUC(max_fpr=0.1),

@@ -6,7 +6,7 @@ import copy
 import dataclasses
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from skfedauc.counts.score_counts import view_of
 from skfedauc.inference import measures
 from skfedauc.inference.clusters import pooled_clusters, variances_of_clusters
 from skfedauc.inference.curves import GroupCurves
+from skfedauc.inference.intervals import Method, group_limits
 from skfedauc.inference.variances import (
     Extremes,
     Pooled,
@@ -201,6 +202,22 @@ class GroupEstimates:
     def errors(self) -> measures.Errors:
         """Sampling errors of each group's index."""
         return measures.errors_of(self.measure, self.curves, self.index)
+
+    # Limits of groups ----------------------------------------------------------------------------
+
+    def limits(self, tail: float, method: Method) -> tuple[Floats, Floats, NDArray[Any]]:
+        """Return limits of the group values, each with error probability `tail`, and notes."""
+        measure = self.measure
+        if measure.is_auc:
+            return group_limits(self.variances, tail, method)
+        low, high, note = measures.limits_of(measure, self.curves, self.errors, self.index, tail)
+        return measures.value_of(measure, low), measures.value_of(measure, high), note
+
+    def limits_in_use(self, tail: float, method: Method) -> tuple[Floats, Floats]:
+        """Return the group limits in use; a number for an undefined value is its own limit."""
+        (values, used), defined = self.group_values, self.pairs.defined
+        low, high, _ = self.limits(tail, method)
+        return np.where(defined, low, values)[used], np.where(defined, high, values)[used]
 
     # Binned scores -------------------------------------------------------------------------------
 

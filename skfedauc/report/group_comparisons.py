@@ -36,8 +36,8 @@ from skfedauc.inference.variances import strata_of
 from skfedauc.pairs import GroupPairs
 from skfedauc.report.estimates import GroupEstimates
 from skfedauc.report.groups import listed, number_of_group, order_of
-from skfedauc.report.intervals import Bounds, certain_range, group_bounds, statistic_bounds
-from skfedauc.report.statistics import AVERAGES, shares
+from skfedauc.report.intervals import certain_range, group_bounds, statistic_bounds
+from skfedauc.report.statistics import AVERAGES, Bounds, shares
 
 if TYPE_CHECKING:
     import pandas as pd

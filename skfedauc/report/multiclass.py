@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from skfedauc import _input, _sklearn, _words
 from skfedauc.cluster_counts import ClusterCounts
 from skfedauc.counts import MultiClass, MulticlassCounts, MulticlassRows
-from skfedauc.counts.moments import Floats
+from skfedauc.counts.moments import Floats, ratio
 from skfedauc.counts.multiclass import counts_of_classes
 from skfedauc.counts.score_counts import view_of
 from skfedauc.inference import intervals
@@ -315,7 +315,8 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         """AUC of each group (rows) and class, or pair of classes (columns); NaN if undefined."""
         import pandas as pd
 
-        table = self._by_group(lambda report: estimates_of(report).pairs.auc, np.nan)
+        aucs = [estimates_of(report).pairs.auc for report in self.values()]
+        table = self._by_group(aucs, np.nan)
         return pd.DataFrame(table, index=self._places[0], columns=self._keys())
 
     def average_by_group(self, class_average: ClassAverage = "macro") -> pd.Series:
@@ -336,9 +337,7 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         table, weights = self.by_group, self._weights(class_average)
         if isinstance(self.undefined, float):
             table = table.fillna(self.undefined)
-        total = weights.sum(axis=1)
-        summed = (table.to_numpy() * weights).sum(axis=1)
-        average = np.divide(summed, total, out=np.full(total.size, np.nan), where=total > 0)
+        average = ratio((table.to_numpy() * weights).sum(axis=1), weights.sum(axis=1))
         return pd.Series(average, index=table.index, name="auc")
 
     def confidence_intervals(
@@ -391,23 +390,28 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
                 "such as report[1].confidence_intervals(), need no rows."
             )
         (index, places), weights = self._places, self._weights(class_average)
-        parts = {key: estimates_of(report) for key, report in self.items()}
-        variances = {key: part.variances for key, part in parts.items()}
+        parts = [estimates_of(report) for report in self.values()]
+        variances = {key: part.variances for key, part in zip(self, parts, strict=True)}
         found = ClassIntervals(variances, self._rows, places, len(index), confidence_level)
         if of == "groups":
             average = self.average_by_group(class_average).to_numpy()
-            columns = found.of_groups(average, weights)
+            share = weights * ratio(1.0, weights.sum(axis=1, keepdims=True), 0.0)
+            columns = found.of_groups(average, share)
             return pd.DataFrame(columns, index=index).rename(columns={"value": "auc"})
         of_classes = weights.sum(axis=0)
         share = of_classes / of_classes.sum()
         # The rows in all groups are one sample.
-        pooled, one = {key: part.pooled.rows for key, part in parts.items()}, np.zeros(1, np.intp)
+        pooled = {key: part.pooled.rows for key, part in zip(self, parts, strict=True)}
+        one = np.zeros(1, np.intp)
         of_all = ClassIntervals(pooled, self._rows, [one] * len(self), 1, confidence_level)
-        table = {"pooled": of_all.of_one_group(share)}
+        table = {"pooled": of_all.of_groups(_mean(parts, "pooled", share), share[None, :])}
         for name in AVERAGES:
-            of_groups = [shares(part, name) for part in parts.values()]
-            if all(of is not None for of in of_groups):
-                table[name] = found.of_average(share, of_groups, list(parts.values()))
+            of_parts = [shares(part, name) for part in parts]
+            if any(own is None for own in of_parts):
+                continue
+            of_groups = self._by_group(of_parts, 0.0) * share
+            freedom = min(map(Variances.average_freedom, variances.values(), of_parts))
+            table[name] = found.of_average(_mean(parts, name, share), of_groups, freedom)
         rows = pd.concat([pd.DataFrame(columns) for columns in table.values()])
         return rows.set_axis(pd.Index(table, name="statistic"))
 
@@ -415,20 +419,17 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         """Weights of the AUCs in averages over classes, of shape (n_groups, n_reports)."""
         if check_class_average(class_average) == "macro":
             return np.ones((len(self._places[0]), len(self)))
-        is_ovr = self.counts.multi_class == "ovr"
+        pairs = [estimates_of(report).pairs for report in self.values()]
+        if self.counts.multi_class == "ovr":
+            return self._by_group([of.positives for of in pairs], 0.0)
+        return self._by_group([of.positives + of.negatives for of in pairs], 0.0)
 
-        def weights(report: GroupAUC) -> Any:
-            pairs = estimates_of(report).pairs
-            return pairs.positives if is_ovr else pairs.positives + pairs.negatives
-
-        return self._by_group(weights, 0.0)
-
-    def _by_group(self, values_of: Callable[[GroupAUC], Any], absent: float) -> Floats:
+    def _by_group(self, of_reports: Sequence[Any], absent: float) -> Floats:
         """Values of the groups (rows) in each report (columns); some groups can be absent."""
         index, places = self._places
         table = np.full((len(index), len(self)), absent)
-        for column, (report, own) in enumerate(zip(self.values(), places, strict=True)):
-            table[own, column] = values_of(report)
+        for column, (values, own) in enumerate(zip(of_reports, places, strict=True)):
+            table[own, column] = values
         return table
 
     @functools.cached_property
@@ -482,6 +483,13 @@ def averaged(
     return float(weights @ values / weights.sum()) if weights.any() else np.nan
 
 
+def _mean(parts: Sequence[GroupEstimates], name: str, share: Floats) -> Floats:
+    """Return the mean over the comparisons, with the weights `share`, of a statistic."""
+    values = np.array([part.quiet().value_of(STATISTICS[name].compute) for part in parts])
+    used = share > 0
+    return np.minimum([share[used] @ values[used]], 1.0)
+
+
 class ClassIntervals:
     """Intervals of averages over the classes, from the variances of the AUCs of each comparison.
 
@@ -502,42 +510,23 @@ class ClassIntervals:
         # An undefined AUC is 0 without a variance; a number that replaces it is a constant.
         constant = (0.0, 0.0, 1.0, 0.0, 0.0, np.inf)
         tables = [np.full((n_groups, len(parts)), value) for value in constant]
-        # Whether there is an AUC, and whether its variance is an estimate above 0, not a bound
-        self._is_defined, self._is_known = np.zeros((2, n_groups, len(parts)), np.bool_)
+        # Whether the variance of an AUC is an estimate above 0, not a bound
+        self._is_known = np.zeros((n_groups, len(parts)), np.bool_)
         for k, (of, place) in enumerate(zip(parts.values(), places, strict=True)):
             own = place[of.defined]
             for table, values in zip(tables, AUCSpread.of(of).take(of.defined), strict=False):
                 table[own, k] = values
-            self._is_defined[own, k], self._is_known[own, k] = True, of.delong[of.defined] > 0
+            self._is_known[own, k] = of.delong[of.defined] > 0
         self._spread = AUCSpread(*tables)
 
-    def of_groups(self, average: Floats, weights: Floats) -> dict[str, Any]:
+    def of_groups(self, average: Floats, share: Floats) -> dict[str, Any]:
         """Return the columns of the intervals of each group's average."""
-        total = weights.sum(axis=1, keepdims=True)
-        share = np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
         freedom = np.min(self._spread.degrees_of_freedom, axis=1)
         return self._limits(average, share, freedom, self._averages.of_groups)
 
-    def of_one_group(self, share: Floats) -> dict[str, Any]:
-        """Return the interval of the average of the only group."""
-        used = share > 0
-        auc = np.where(self._is_defined[0], self._spread.auc[0], np.nan)
-        return self.of_groups(np.minimum([share[used] @ auc[used]], 1.0), share[None, :])
-
-    def of_average(
-        self, share: Floats, of_groups: Sequence[Any], parts: Sequence[GroupEstimates]
-    ) -> dict[str, Any]:
-        """Return the interval of an average; `of_groups` has the group weights by comparison."""
-        weights = np.zeros((self._n_groups, len(share)))
-        value, freedom = 0.0, np.inf
-        for k, (part, own) in enumerate(zip(parts, of_groups, strict=True)):
-            used = own > 0
-            value += share[k] * float(own[used] @ part.group_values[0][used])
-            weights[self._places[k], k] = share[k] * own
-            freedom = min(freedom, part.variances.average_freedom(own))
-        return self._limits(
-            np.array([value]), weights, np.array([freedom]), self._averages.of_average
-        )
+    def of_average(self, value: Floats, share: Floats, freedom: float) -> dict[str, Any]:
+        """Return the interval of an average over the groups and the comparisons."""
+        return self._limits(value, share, np.array([freedom]), self._averages.of_average)
 
     def _limits(
         self,

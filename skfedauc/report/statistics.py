@@ -1,6 +1,8 @@
 """Table of named statistics, shared by reports, functions, scorers and refit rules.
 
-A statistic is a function of `GroupEstimates` that raises `NotDefined` if it has no value.
+A statistic is a function of `GroupEstimates` that raises `NotDefined` if it has no value. So are
+its limits, and the certain interval of a gap of binned scores, which follows from those of the AUCs
+by interval arithmetic.
 """
 
 from __future__ import annotations
@@ -14,10 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc import _input, _words
+from skfedauc._kernel import number_cells
 from skfedauc.counts import DisclosureError
 from skfedauc.counts.disclosure import Need, lacking
-from skfedauc.inference import heterogeneity
-from skfedauc.inference.variances import Variances
+from skfedauc.counts.moments import Floats
+from skfedauc.inference import heterogeneity, intervals, measures
+from skfedauc.inference.curves import LogitErrors
+from skfedauc.inference.differences import difference_interval
+from skfedauc.inference.quantiles import OverGroups, variance_over_groups
+from skfedauc.inference.variances import Variances, clustered_variance, freedom_of_shares
 from skfedauc.measures import Measure, check_measure
 from skfedauc.pairs import GroupPairs, share_of
 from skfedauc.report.estimates import GroupEstimates
@@ -42,6 +49,27 @@ _POWER, _POOLED_SHARE = -5.0, 0.25
 
 NO_SPREAD = "tau needs two groups with two rows of each class"
 _NO_GAP = "a gap needs two groups with rows of both classes"
+_NO_GROUP = "needs a group with both classes"
+
+
+class Bounds(NamedTuple):
+    """Certain interval of a value, or of each of several values; NaN for an undefined value."""
+
+    low: Any
+    high: Any
+
+
+class Sampling(NamedTuple):
+    """Arguments of a statistic's limits; with `new_groups`, the groups are a sample of groups."""
+
+    confidence_level: float
+    method: intervals.Method
+    new_groups: bool
+
+    @property
+    def tail(self) -> float:
+        """Error probability of each limit."""
+        return (1.0 - self.confidence_level) / 2.0
 
 
 class Decomposition(NamedTuple):
@@ -111,6 +139,46 @@ def shares(estimates: GroupEstimates, name: str) -> NDArray[np.float64] | None:
     return weights / total if total > 0 else None
 
 
+def _average_limits(estimates: GroupEstimates, sampling: Sampling, name: str) -> intervals.Interval:
+    level, tail, new_groups = sampling.confidence_level, sampling.tail, sampling.new_groups
+    measure, defined, share = estimates.measure, estimates.pairs.defined, shares(estimates, name)
+    if share is None or not (measure.is_auc or defined[share > 0].any()):
+        raise NotDefined(_NO_GROUP)
+    if measure.is_auc:
+        return intervals.average_interval(
+            estimates.in_use, share, level, sampling.method, new_groups=new_groups
+        )
+    low, high = measure.scale
+    index = (estimates.group_values[0] - low) / (high - low)
+    used = share > 0
+    if (used & defined).sum() > 1 and not measures.has_valid_averages(measure):
+        raise NotDefined("no interval: averages of the average precision of few rows are biased")
+    value = np.clip((share[used] * index[used]).sum(keepdims=True), 0.0, 1.0)
+    few, of_class = measures.few_within(measure, estimates.curves, tail)
+    n_few, note = int(few[used].sum()), ""
+    if n_few:
+        note = f"biased: {_words.counted(n_few, 'group')} with few {of_class}s within the rates"
+    if not new_groups:
+        # A number that replaces the value of a group has no variance.
+        counted = np.where(defined, share, 0.0)
+        return _on_scale(estimates, *estimates.errors.averaged(counted).limits(value, tail), note)
+    if used.sum() < 2:
+        raise NotDefined("needs two groups")
+    variance = variance_over_groups(index[used], share[used])
+    if not variance > 0:
+        raise NotDefined("no variation seen: no interval")
+    quantile = OverGroups(share[used]).quantile(tail)
+    return _on_scale(estimates, *intervals.limits(value, variance, quantile, "logit"), note)
+
+
+def _on_scale(
+    estimates: GroupEstimates, low: Floats, high: Floats, note: str = ""
+) -> intervals.Interval:
+    """Return the limits of an index as limits of the measure."""
+    least, most = (float(measures.value_of(estimates.measure, end)[0]) for end in (low, high))
+    return intervals.Interval(np.nan, least, most, note)
+
+
 # Other statistics ------------------------------------------------------------------------------
 
 
@@ -123,12 +191,71 @@ def pooled(estimates: GroupEstimates) -> float:
     return value
 
 
+def _pooled_limits(estimates: GroupEstimates, sampling: Sampling) -> intervals.Interval:
+    level, tail, new_groups = sampling.confidence_level, sampling.tail, sampling.new_groups
+    if np.isnan(estimates.pooled_index):
+        raise NotDefined(_NO_GROUP)
+    if estimates.measure.is_auc:
+        of_rows = estimates.pooled
+        return intervals.pooled_interval(of_rows, level, sampling.method, new_groups=new_groups)
+    index, curve = np.array([estimates.pooled_index]), estimates.pooled_curve
+    if new_groups:
+        variance, freedom = pooled_clustered(estimates)
+        if not variance > 0:
+            raise NotDefined("needs two groups with rows of each class")
+        errors = LogitErrors(np.array([variance]), np.array([freedom]))
+        return _on_scale(estimates, *errors.limits(index, tail))
+    own = measures.errors_of(estimates.measure, curve, index)
+    low, high, note = measures.limits_of(estimates.measure, curve, own, index, tail)
+    return _on_scale(estimates, low, high, note[0])
+
+
+def pooled_clustered(estimates: GroupEstimates) -> tuple[float, float]:
+    """Return the variance of the pooled index for random groups, and its degrees of freedom.
+
+    The variance uses the sum of the influence values of each group's rows, because rows in a group
+    are dependent. The formulas are those of `clustered_variance` and `Variances.cluster_freedom`
+    for AUCs.
+    """
+    curves, pooled, counts = estimates.curves, estimates.pooled_curve, estimates.pairs.counts
+    influence = measures.influence_of(estimates.measure, pooled)
+    # The cells of the pooled curve are the distinct scores of all groups.
+    place, _ = number_cells(counts.cells.scores)
+    sides = (
+        (curves.positives, influence.positives, pooled.top - pooled.bottom,
+         curves.top - curves.bottom),
+        (curves.negatives, influence.negatives, pooled.right - pooled.left,
+         curves.right - curves.left),
+    )  # fmt: skip
+    residuals, share = [], np.zeros(len(counts))
+    for rows, values, of_all, of_group in sides:
+        centered = values - float((of_all * values).sum())
+        weight = rows.weight / rows.weight.sum()
+        residuals.append(curves.sums(of_group * centered[place]) * weight)
+        share += weight / 2.0
+    variance = clustered_variance(residuals, [curves.positives.weight, curves.negatives.weight])
+    return variance, freedom_of_shares(share)
+
+
 def worst(estimates: GroupEstimates) -> float:
     """Smallest group AUC."""
     auc, used = estimates.group_values
     if not used.any():
         raise NotDefined("no group has rows of both classes")
     return float(auc[used].min())
+
+
+def _worst_limits(estimates: GroupEstimates, sampling: Sampling) -> intervals.Interval:
+    """Return the limits of the smallest value.
+
+    It belongs to one group, so lower limits need no adjustment; Bonferroni adjusts upper limits.
+    """
+    values, used = estimates.group_values
+    if not used.any():
+        raise NotDefined(_NO_GROUP)
+    low, _ = estimates.limits_in_use(sampling.tail, sampling.method)
+    _, high = estimates.limits_in_use(sampling.tail / used.sum(), sampling.method)
+    return intervals.Interval(float(values[used].min()), float(low.min()), float(high.min()))
 
 
 def difference(estimates: GroupEstimates) -> float:
@@ -139,6 +266,52 @@ def difference(estimates: GroupEstimates) -> float:
     return float(auc[used].max() - auc[used].min())
 
 
+def _difference_bounds(estimates: GroupEstimates) -> Bounds:
+    low, high = _at_extremes(estimates)
+    widest = high + _largest_of_others(-low)
+    return Bounds(max(0.0, float(low.max() - high.min())), float(widest.max()))
+
+
+def _difference_limits(estimates: GroupEstimates, sampling: Sampling) -> intervals.Interval:
+    """Return the limits of the largest minus the smallest value.
+
+    The lower limit of other measures than the AUC, and of "exact", fails only if a limit of a group
+    fails, so Bonferroni's correction applies. The upper limit has to cover the true difference of
+    two groups.
+    """
+    values, used = estimates.group_values
+    is_auc, method = estimates.measure.is_auc, sampling.method
+    if is_auc and not used.any():
+        raise NotDefined(_NO_GROUP)
+    if used.sum() < 2:
+        raise NotDefined(f"needs two groups{' with both classes' if is_auc else ''}")
+    if is_auc and method != "exact":
+        return difference_interval(estimates.extremes_in_use, sampling.confidence_level, method)
+
+    def of_groups(tail: float) -> tuple[Floats, Floats]:
+        lowest, highest = (end.limits_in_use(tail, method) for end in estimates.extremes)
+        return lowest[0], highest[1]
+
+    low, high = of_groups(sampling.tail / (2.0 * used.sum()))
+    least = max(float(low.max() - high.min()), 0.0)
+    low, high = of_groups(sampling.tail / 2.0)
+    return intervals.Interval(np.ptp(values[used]), least, float(high.max() - low.min()))
+
+
+def _at_extremes(estimates: GroupEstimates) -> tuple[Floats, Floats]:
+    """Return the lowest and the highest possible values of the groups in use."""
+    lowest, highest = (auc[used] for auc, used in (end.group_values for end in estimates.extremes))
+    return lowest, highest
+
+
+def _largest_of_others(values: Floats) -> Floats:
+    """Return, for each group, the largest value of the other groups."""
+    found = np.full(values.size, values.max())
+    place = int(values.argmax())
+    found[place] = np.delete(values, place).max()
+    return found
+
+
 def ratio(estimates: GroupEstimates) -> float:
     """Smallest over largest group AUC."""
     auc, used = estimates.group_values
@@ -147,6 +320,16 @@ def ratio(estimates: GroupEstimates) -> float:
     if auc[used].max() <= 0:
         raise NotDefined("a ratio needs a group with an AUC above 0", more_rows_help=False)
     return float(auc[used].min() / auc[used].max())
+
+
+def _ratio_bounds(estimates: GroupEstimates) -> Bounds:
+    low, high = _at_extremes(estimates)
+    # A group with an AUC of certainly 0 has the largest AUC only if all AUCs are 0. The ratio is
+    # then undefined.
+    largest = _largest_of_others(high)
+    smallest = np.divide(low, largest, out=np.full(low.size, np.inf), where=largest > 0).min()
+    most = float(high.min() / low.max()) if low.max() > 0 else 1.0
+    return Bounds(min(float(smallest), 1.0), min(most, 1.0))
 
 
 def cross(estimates: GroupEstimates) -> float:
@@ -171,6 +354,15 @@ def cross_difference(estimates: GroupEstimates) -> float:
     if np.isnan(gaps).all():
         raise NotDefined("no pair of groups has two cross AUCs")
     return float(np.nanmax(gaps))
+
+
+def _cross_difference_bounds(estimates: GroupEstimates) -> Bounds:
+    both = np.ix_(estimates.pairs.defined, estimates.pairs.defined)
+    low, high = (end.pairs.cross_auc[both] for end in estimates.extremes)
+    off = ~np.eye(len(low), dtype=np.bool_)
+    # The two cross AUCs of a pair of groups share no row, so each can be at either end.
+    least, most = (low - high.T)[off], (high - low.T)[off]
+    return Bounds(max(0.0, float(np.nanmax(least))), float(np.nanmax(most)))
 
 
 def bias_aucs(pairs: GroupPairs) -> dict[str, NDArray[np.float64]]:
@@ -242,23 +434,31 @@ def _spread(estimates: GroupEstimates, estimator: Callable[[Variances], float]) 
 
 
 class Statistic(NamedTuple):
-    """A named statistic: its function and its properties for scorers.
+    """A named statistic: its function, its intervals, and its properties for scorers.
 
+    ``limits`` returns the confidence limits; a statistic with ``limits`` exists for all measures,
+    and other statistics for AUCs only. ``is_mean`` states that the limits may be those for new
+    groups. ``is_monotone`` states that the statistic does not decrease when a positive gets a
+    higher rank, so that its values at both extremes bound it; ``bounds`` is the certain interval of
+    a gap. Neither holds for tau, which depends on the variances of the AUCs.
+
+    ``is_auc`` states that the statistic is on the scale of an AUC, so that displays may draw it as
+    a line. ``needs_scores`` states that a summary by group does not determine the statistic.
     ``score`` is None, or the function that scorers use instead of ``compute``, because its mean
-    over folds is unbiased. ``from_score`` converts a mean of ``score`` to the statistic. ``is_auc``
-    states that the statistic is on the scale of an AUC, so that displays may draw it as a line.
-    ``needs_scores`` states that a summary by group does not determine the statistic.
-    ``of_measures`` states that other measures than the AUC have the statistic.
+    over folds is unbiased. ``from_score`` converts a mean of ``score`` to the statistic.
     """
 
     compute: Callable[[GroupEstimates], float]
-    greater_is_better: bool = True
-    needs_matrix: bool = False
-    score: Callable[[GroupEstimates], float] | None = None
-    from_score: Callable[[NDArray[np.float64]], NDArray[np.float64]] | None = None
+    limits: Callable[[GroupEstimates, Sampling], intervals.Interval] | None = None
+    bounds: Callable[[GroupEstimates], Bounds] | None = None
+    is_monotone: bool = False
+    is_mean: bool = False
     is_auc: bool = False
     needs_scores: bool = False
-    of_measures: bool = False
+    needs_matrix: bool = False
+    greater_is_better: bool = True
+    score: Callable[[GroupEstimates], float] | None = None
+    from_score: Callable[[NDArray[np.float64]], NDArray[np.float64]] | None = None
 
     @property
     def scored(self) -> Callable[[GroupEstimates], float]:
@@ -266,32 +466,38 @@ class Statistic(NamedTuple):
         return self.score or self.compute
 
 
+_of_auc = functools.partial(Statistic, is_monotone=True, is_auc=True)
+_gap = functools.partial(Statistic, greater_is_better=False)
+
 STATISTICS: dict[str, Statistic] = {
-    "pooled": Statistic(pooled, is_auc=True, needs_scores=True, of_measures=True),
+    "pooled": _of_auc(pooled, _pooled_limits, is_mean=True, needs_scores=True),
     **{
-        name: Statistic(functools.partial(average, weights=weights), is_auc=True, of_measures=True)
+        name: _of_auc(
+            functools.partial(average, weights=weights),
+            functools.partial(_average_limits, name=name),
+            is_mean=True,
+        )
         for name, weights in AVERAGES.items()
     },
-    "worst": Statistic(worst, is_auc=True, of_measures=True),
-    "ratio": Statistic(ratio),
-    "cross": Statistic(cross, is_auc=True, needs_scores=True),
-    "difference": Statistic(difference, greater_is_better=False, of_measures=True),
-    "cross_difference": Statistic(
-        cross_difference, greater_is_better=False, needs_matrix=True, needs_scores=True
+    "worst": _of_auc(worst, _worst_limits),
+    "ratio": Statistic(ratio, bounds=_ratio_bounds),
+    "cross": _of_auc(cross, needs_scores=True),
+    "difference": _gap(difference, _difference_limits, _difference_bounds),
+    "cross_difference": _gap(
+        cross_difference, bounds=_cross_difference_bounds, needs_matrix=True, needs_scores=True
     ),
-    "tau": Statistic(
+    "tau": _gap(
         tau,
-        greater_is_better=False,
         score=squared_tau,
         from_score=lambda squares: np.sqrt(np.maximum(squares, 0.0)),
     ),
-    "bias_score": Statistic(bias_score, needs_scores=True),
+    "bias_score": Statistic(bias_score, is_monotone=True, needs_scores=True),
 }
 
 
 def statistics_of(measure: Measure) -> list[str]:
     """Return the names of the statistics that a measure has."""
-    return [name for name, of_name in STATISTICS.items() if measure.is_auc or of_name.of_measures]
+    return [name for name, of_name in STATISTICS.items() if measure.is_auc or of_name.limits]
 
 
 def determined_statistics(estimates: GroupEstimates) -> list[str]:
