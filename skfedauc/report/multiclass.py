@@ -406,8 +406,8 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         of_all = ClassIntervals(pooled, self._rows, [one] * len(self), 1, confidence_level)
         table = {"pooled": of_all.of_groups(_mean(parts, "pooled", share), share[None, :])}
         for name in AVERAGES:
-            of_parts = [shares(part, name) for part in parts]
-            if any(own is None for own in of_parts):
+            of_parts = [own for part in parts if (own := shares(part, name)) is not None]
+            if len(of_parts) < len(parts):
                 continue
             of_groups = self._by_group(of_parts, 0.0) * share
             freedom = min(map(Variances.average_freedom, variances.values(), of_parts))
