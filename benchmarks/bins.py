@@ -99,9 +99,6 @@ class Rows(NamedTuple):
         )
 
 
-# The exact values, over all pairs of rows -------------------------------------------------------
-
-
 def exact_values(rows: Rows) -> tuple[dict[str, float], Floats]:
     """Return the statistics and the group AUCs by their definitions, over all pairs of rows."""
     weights = np.ones(rows.y.size) if rows.weights is None else rows.weights
@@ -151,9 +148,6 @@ def _power_mean(values: Floats) -> float:
     if not values.size:
         return float("nan")
     return float(np.mean(values**-5.0) ** -0.2) if values.min() > 0 else 0.0
-
-
-# Part 1: violations ------------------------------------------------------------------------------
 
 
 class Checked(NamedTuple):
@@ -255,9 +249,6 @@ def violations(n_data_sets: int) -> Iterator[str]:
         cells = [f"{of[name].n_violations} / {of[name].n_intervals:,}" for of in found.values()]
         yield f"| {name} | {' | '.join(cells)} |"
     yield ""
-
-
-# Part 2: widths ----------------------------------------------------------------------------------
 
 
 class Width(NamedTuple):

@@ -109,9 +109,6 @@ def _macro_width(counts: ScoreCounts) -> float:
     return float(high - low)
 
 
-# Small counts ---------------------------------------------------------------------------------
-
-
 def joined_together(counts: ScoreCounts, min_count: int) -> ScoreCounts:
     """Join the bins of both classes alike, until each class has no or enough rows.
 
@@ -163,9 +160,6 @@ def measure_small() -> Iterator[list[str]]:
                     f"{_macro_width(counts):.1e}",
                     f"{_macro_width(together):.1e}",
                 ]
-
-
-# Few cells ------------------------------------------------------------------------------------
 
 
 def _bins_of_size(exact: ScoreCounts, most: int) -> ScoreCounts | None:

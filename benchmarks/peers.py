@@ -24,9 +24,6 @@ def available() -> dict[str, bool]:
     return {name: importlib.util.find_spec(name) is not None for name in names}
 
 
-# Pooled --------------------------------------------------------------------------------
-
-
 def pooled(rows: Rows) -> dict[str, Prepared]:
     from sklearn.metrics import roc_auc_score
 
@@ -61,9 +58,6 @@ def pooled(rows: Rows) -> dict[str, Prepared]:
         scores, labels = torch.from_numpy(score), torch.from_numpy(rows.y)
         ways["torchmetrics binary_auroc"] = lambda: float(binary_auroc(scores, labels))
     return ways
-
-
-# By group ------------------------------------------------------------------------------
 
 
 def by_group(rows: Rows) -> dict[str, Prepared]:

@@ -35,9 +35,6 @@ def _table(title: str, columns: list[str], rows: list[list[str]]) -> str:
     return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in rows)])
 
 
-# Summary -------------------------------------------------------------------------------
-
-
 class Claim(NamedTuple):
     """A claim about the worst of several figures, each with the case of its measurement."""
 
@@ -202,9 +199,6 @@ def kernel_table(found: list[dict[str, Any]]) -> str:
     return _table("Claims about the kernel", columns, rows)
 
 
-# Growth --------------------------------------------------------------------------------
-
-
 def _is_plain(result: Result) -> bool:
     """Whether the case has the default options, except numbers of rows and groups."""
     return result.case == Case(result.case.n_rows, result.case.n_groups)
@@ -232,9 +226,6 @@ def growth_table(results: list[Result]) -> str:
         rows.append([what, *(f"{ns:.1f} ns" for ns in times), f"{times[-1] / times[0]:.2f}"])
     title = f"Time per row, {sizes[0]} to {sizes[-1]}"
     return _table(title, ["no ties, one thread", *(f"{n} rows" for n in sizes), "growth"], rows)
-
-
-# All figures ---------------------------------------------------------------------------
 
 
 def time_tables(results: list[Result]) -> str:
@@ -303,9 +294,6 @@ def plot(results: list[Result], path: Path) -> None:
     ax.grid(alpha=0.3)
     ax.legend(fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
     figure.savefig(path, dpi=110)
-
-
-# Machine and commit --------------------------------------------------------------------
 
 
 def machine() -> dict[str, Any]:

@@ -451,8 +451,6 @@ def object_array(items: Iterable[Any]) -> NDArray[Any]:
     return np.fromiter(items, object)
 
 
-# Labels ------------------------------------------------------------------------------------------
-
 # Group labels are booleans, integers, strings, dates, periods, intervals, or enumeration members.
 # Labels from several columns are tuples. All labels in an array have one kind. Rows without a label
 # may form the group `MISSING`, which does not change the kind: integers with a missing label can
@@ -1030,8 +1028,6 @@ def warn_if_hard_labels(y: NDArray[Any], scores: NDArray[np.float64] | NDArray[n
         )
 
 
-# Group numbers -----------------------------------------------------------------------------------
-
 # A group's number is the position of its label among the sorted distinct labels. Rows without a
 # label get the number -1. pandas is imported only for Python objects and for long columns of
 # integers. narwhals reads pandas, polars and pyarrow, each of which has another fast way of
@@ -1507,8 +1503,6 @@ def map_labels(
         )
     return encode_groups(sent, name)
 
-
-# Rows --------------------------------------------------------------------------------------------
 
 # Inputs match by position, as in scikit-learn, after a check that pandas indexes agree. Only groups
 # in a Series match the rows of X by index label.

@@ -284,9 +284,6 @@ def paired_rows(models: Sequence[_input.Rows], report: GroupAUC) -> Rows:
     )
 
 
-# Arguments ---------------------------------------------------------------------------------
-
-
 def _check_options(statistic: Any, over: Any, groups: Any) -> None:
     _input.check_option("statistic", statistic, ("pooled", *AVERAGES))
     _input.check_option("over", over, ("rows", "groups"))
@@ -361,9 +358,6 @@ def _pairs_of(names: list[Any], reference: Any) -> Pairs:
         )
     others = np.delete(np.arange(len(names)), place)
     return np.full(others.size, place), others
-
-
-# Tables ------------------------------------------------------------------------------------
 
 
 def _index(names: list[Any], pairs: Pairs, groups: pd.Index | None = None) -> pd.MultiIndex:

@@ -136,9 +136,6 @@ def _counts(
     return n_events, n_trials
 
 
-# Classifiers -----------------------------------------------------------------------------------
-
-
 @dataclasses.dataclass(frozen=True, repr=False, eq=False)
 class BoundedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Fitted classifier with an upper bound of its error rate, from `fit_with_error_bound`.

@@ -351,9 +351,6 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         return features, [] if self._is_reduction else select(X, columns)
 
 
-# Mitigators --------------------------------------------------------------------------------------
-
-
 def _mixture_of(mitigator: Any) -> list[tuple[float, Any]]:
     """Return the classifiers of a fitted reduction that predict, with weights."""
     if not hasattr(mitigator, "weights_"):  # GridSearch
@@ -408,9 +405,6 @@ def _check_frozen(mitigator: Any, n_features: int, classes: NDArray[Any]) -> Non
             f"estimator as scores, but these are {known.tolist()}; use "
             "predict_method='predict_proba', or fit the model to labels 0 and 1."
         )
-
-
-# Input: labels of two classes, and the sensitive columns of X ------------------------------------
 
 
 def _classes_of(y: Any, owner: str) -> tuple[NDArray[Any], NDArray[np.int64]]:

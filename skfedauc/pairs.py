@@ -128,8 +128,6 @@ class GroupPairs:
                 f"others scored. Use the report of one fold (folds[0])."
             )
 
-    # Disclosure -------------------------------------------------------------------------------
-
     @property
     def has_scores(self) -> bool:
         """True if the counts hold scores, which pairs of rows in different groups need."""
@@ -139,8 +137,6 @@ class GroupPairs:
         """Raise an error if the counts hold no scores."""
         for part in (self.counts, *self.parts):
             needs(part.disclosure, Need.SCORES, result)
-
-    # Binned scores ----------------------------------------------------------------------------
 
     @property
     def is_binned(self) -> bool:
@@ -186,8 +182,6 @@ class GroupPairs:
         n_rows = sum(int((part.n_negatives + part.n_positives).sum()) for part in self.parts)
         return (n_rows + 4) * 2.0**-50
 
-    # Rows -----------------------------------------------------------------------------------
-
     @property
     def n_groups(self) -> int:
         """Group count; 1 for rows without groups."""
@@ -207,8 +201,6 @@ class GroupPairs:
         """Return whether each group has at least this number of rows in each class."""
         n_smaller_class = np.minimum(self.counts.n_positives, self.counts.n_negatives)
         return np.asarray(n_smaller_class >= least)
-
-    # Pairs within groups ----------------------------------------------------------------------
 
     @functools.cached_property
     def defined(self) -> NDArray[np.bool_]:
@@ -261,8 +253,6 @@ class GroupPairs:
             pairs += _exact_sum(_exact(found.positives) * found.negatives)
         return u2, pairs
 
-    # All pairs --------------------------------------------------------------------------------
-
     @functools.cached_property
     def pooled(self) -> tuple[Any, Any]:
         """Twice the concordant pairs' weight, and all pairs' weight, over all rows.
@@ -291,8 +281,6 @@ class GroupPairs:
         """AUC over all rows together; NaN without pairs."""
         u2, pairs = self.pooled
         return share_of(u2, 2 * pairs)
-
-    # Pairs across groups ----------------------------------------------------------------------
 
     @functools.cached_property
     def has_cross_pairs(self) -> bool:
@@ -409,9 +397,6 @@ def _exact_sum(values: NDArray[Any]) -> Any:
     return (high << 32) + low
 
 
-# Ranks among the rows in all groups ---------------------------------------------------------
-
-
 class Ranks(NamedTuple):
     """Each cell's rank among the rows in all groups: weights of negatives, then of positives.
 
@@ -500,9 +485,6 @@ def sum_of_others(values: Floats) -> Floats:
     np.cumsum(values[..., :-1], axis=-1, out=before[..., 1:])
     np.cumsum(values[..., :0:-1], axis=-1, out=after[..., -2::-1])
     return before + after
-
-
-# Memory --------------------------------------------------------------------------------------
 
 
 # Files with the memory limit of a Linux container in bytes: of control groups version 2 and 1

@@ -201,9 +201,6 @@ REACHED = {
 }
 
 
-# Plans -------------------------------------------------------------------------------------------
-
-
 def rows_needed(
     auc: float | GroupAUC,
     *,
@@ -499,9 +496,6 @@ class RowsNeeded:
             f"RowsNeeded({self.n_rows:,} rows per group ({self.n_positives:,} positive) for "
             f"{', '.join(parts)})"
         )
-
-
-# Critical differences ----------------------------------------------------------------------------
 
 
 def auc_critical_difference(

@@ -582,8 +582,6 @@ class GroupAUCScorer(_sklearn.BaseScorer):
             policy.warn(f"{message}{_ONCE}", about, [self._label])
         return value
 
-    # Interface of scikit-learn scorers -------------------------------------------------
-
     def set_score_request(self, **requests: Any) -> GroupAUCScorer:
         """Request metadata, or change its name, in addition to earlier requests.
 

@@ -69,9 +69,6 @@ def correction(clusters, weights):
     return 1.0 - 2.0 * (share**3).sum() / (share**2).sum() + (share**2).sum()
 
 
-# Rates -------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("shared", [False, True])
 def test_variances_of_rates_and_their_covariances(shared, weighted):
@@ -132,9 +129,6 @@ def test_gaps_of_shared_clusters_use_their_correlation():
     assert found.ci_high < 0.2 * blind.ci_high
 
 
-# Ranking between groups --------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("shared", "weighted"), [(False, True), (True, False), (True, True)])
 def test_errors_of_xauc_disparities(shared, weighted):
     rows = simulated(3, shared=shared, weighted=weighted, n=200)
@@ -168,9 +162,6 @@ def test_errors_of_xauc_disparities(shared, weighted):
     assert_allclose(found.pvalue, pvalue)
 
 
-# Calibration -------------------------------------------------------------------------------------
-
-
 def slopes_of(rows):
     found = audit_of(rows).samples["group"].slopes()
     names = ["calibration_slope_ci_low", "calibration_slope_ci_high"]
@@ -202,9 +193,6 @@ def test_limits_of_calibration(shared):
         reach = stats.t.ppf(0.975, freedom) * error
         row = table.loc[g, ["calibration_slope_ci_low", "calibration_slope_ci_high"]].tolist()
         assert_allclose(row, [robust.params[-1] - reach, robust.params[-1] + reach], rtol=1e-5)
-
-
-# Ways to an audit --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("shared", [False, True])

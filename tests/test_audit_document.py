@@ -45,9 +45,6 @@ def text_of(page):
     return " ".join(html.unescape(re.sub("<[^>]*>", " ", body)).replace("\xa0", " ").split())
 
 
-# The first screen --------------------------------------------------------------------------------
-
-
 def test_every_number_of_the_first_screen_comes_from_the_rows(shown):
     """Numbers of the text are group values from rows, or numbers of the table of gaps."""
     audit, (y, score, columns) = shown
@@ -154,9 +151,6 @@ def test_a_limit_above_0_is_never_printed_as_0_and_p_shows_its_side():
     assert _words.pvalue_text(3e-5) == "p < 0.0001"
 
 
-# The page ----------------------------------------------------------------------------------------
-
-
 def test_the_appendix_folds_and_has_every_table_and_plot(shown, tmp_path):
     audit, _ = shown
     page = page_of(audit, tmp_path)
@@ -219,9 +213,6 @@ def test_a_page_needs_no_matplotlib(tmp_path):
     )
     subprocess.run([sys.executable, "-c", code], check=True)
     assert "<svg" in (tmp_path / "a.html").read_text()
-
-
-# Facts -------------------------------------------------------------------------------------------
 
 
 def test_facts_are_those_of_the_rows(monkeypatch):

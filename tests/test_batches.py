@@ -49,9 +49,6 @@ def whole(rows):
     return ScoreCounts.from_predictions(rows["ill"], rows["risk"], groups=rows["site"])
 
 
-# Equal to the counts of all rows -----------------------------------------------------------------
-
-
 @every_backend
 def test_two_hundred_batches_are_the_whole(rows, backend, n_jobs):
     batches = tuples(rows, ["ill", "risk", "site"], cuts(5000, 200))
@@ -73,9 +70,6 @@ def test_many_distinct_scores_are_merged_on_the_way(n_jobs):
     batches = tuples(rows, ["ill", "risk", "site"], cuts(n, 200))
     with joblib.parallel_config("threading"):
         assert ScoreCounts.from_batches(batches, n_jobs=n_jobs) == whole(rows)
-
-
-# Read lazily ---------------------------------------------------------------------------------
 
 
 class Watched:
@@ -128,9 +122,6 @@ def test_reading_waits_while_counts_are_merged(monkeypatch):
     assert max(ahead) <= 8
 
 
-# Failures ------------------------------------------------------------------------------------
-
-
 def test_no_batches():
     with pytest.raises(ValueError, match="batches is empty"):
         ScoreCounts.from_batches(iter([]))
@@ -181,9 +172,6 @@ def test_batches_of_one_class_and_a_misspelled_class(backend, n_jobs):
         assert good.n_positives.sum() == 2
         with pytest.raises(ValueError, match=r"batch 3: .*pos_label='Yes' is not among the labels"):
             ScoreCounts.from_batches(batches, pos_label="Yes", n_jobs=n_jobs)
-
-
-# Files ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -68,9 +68,6 @@ def test_bias_score_is_a_mean_of_the_pooled_auc_and_of_generalized_means():
     assert "bias_score" in group_auc_scoring(["bias_score"], groups="site")
 
 
-# ABROCA -----------------------------------------------------------------------------------
-
-
 def exact_curve(scores, positive):
     """Return the corners of the ROC curve as fractions."""
     corners = [(Fraction(0), Fraction(0))]

@@ -50,9 +50,6 @@ def booster_and_history(metric, weight=None, rounds=12, **params):
     return booster, history["valid"]
 
 
-# LightGBM ------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("statistic", STATISTICS)
 @pytest.mark.parametrize("weight", [None, WEIGHTS], ids=["unweighted", "weighted"])
 def test_every_round_of_lightgbm_has_the_statistic_of_its_predictions(statistic, weight):
@@ -91,9 +88,6 @@ def test_a_function_is_refused_on_several_machines():
         local = SimpleNamespace(params=params, get_label=lambda: VALID[1], get_weight=lambda: None)
         with pytest.raises(ValueError, match="no exchange between the metrics of several machines"):
             metric(VALID[0][:, 0], local)
-
-
-# The sets of groups ---------------------------------------------------------------------------
 
 
 @pytest.fixture(params=[XGBoostMetric, LightGBMMetric])
@@ -150,9 +144,6 @@ def test_groups_may_be_absent_for_the_pooled_auc_of_xgboost_only():
         LightGBMMetric("pooled", groups=None)
 
 
-# Undefined AUCs -------------------------------------------------------------------------------
-
-
 def test_an_evaluation_set_of_one_class_has_no_value(make):
     metric = make("pooled", groups=[([1, 1], ["a", "b"])])
     with pytest.warns(UndefinedMetricWarning, match="needs rows of both classes"):
@@ -160,9 +151,6 @@ def test_an_evaluation_set_of_one_class_has_no_value(make):
     assert np.isnan(
         value(make("pooled", groups=[([1, 1], ["a", "b"])], undefined="ignore"), [1, 1], [0.1, 0.2])
     )
-
-
-# Workers of XGBoost ---------------------------------------------------------------------------
 
 
 class Cluster:

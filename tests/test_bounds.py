@@ -191,9 +191,6 @@ def test_pairs_within_folds_have_bounds():
     assert n_wide > 10
 
 
-# Confidence limits and tests ---------------------------------------------------------------------
-
-
 def wide_case(seed=0, n=900, n_groups=3, shift=0.0):
     rng = np.random.default_rng(seed)
     y, group = rng.integers(0, 2, n), np.arange(n) % n_groups
@@ -357,9 +354,6 @@ def test_equivalence_holds_for_every_difference_that_the_bins_permit():
         assert row["ci_low"] < true < row["ci_high"]
     for name in ("positives", "negatives"):
         assert abs(exact.averages.loc[name, "difference"]) <= found.loc[name, "bound"]
-
-
-# Audits, plots and the command line --------------------------------------------------------------
 
 
 def test_an_audit_never_claims_more_than_the_exact_scores():

@@ -44,9 +44,6 @@ def variance_of(critical, correlation=0.0, quantile=Z):
     return (critical / quantile) ** 2 / 2 / (1 - correlation)
 
 
-# Exact variances ---------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("auc", [0.02, 0.3, 0.5, 0.8, 0.999])
 def test_variance_of_normal_scores(auc):
     """The expected variance integrates P(two positives outrank a negative) over the negative."""
@@ -74,9 +71,6 @@ def test_level_and_correlation():
     for correlation in (0, 0.3, 0.99):
         correlated = auc_critical_difference(0.8, 200, 800, correlation=correlation)
         assert correlated == pytest.approx(critical * math.sqrt(1 - correlation))
-
-
-# Candidates of a search --------------------------------------------------------------------------
 
 
 def results(scores, *, name="score", params=None):
@@ -140,8 +134,6 @@ def test_failed_candidates_are_left_out_and_not_counted(failed):
     alone["C"] = 2.0 ** np.array(alone.index)
     pd.testing.assert_frame_equal(report, alone)
 
-
-# The share of test rows --------------------------------------------------------------------------
 
 RNG = np.random.default_rng(0)
 X = pd.DataFrame({"x": RNG.normal(size=120), "site": np.repeat(np.arange(6), 20)})

@@ -87,9 +87,6 @@ def assert_refused_or_same(data, counts):
     return again is None
 
 
-# Bytes -------------------------------------------------------------------------------------
-
-
 def changed_bytes(data, rng):
     """The bytes with one change: of a bit, of bytes, of the length or of the order."""
     data = bytearray(data)
@@ -138,9 +135,6 @@ def test_beginnings_are_refused(size):
         ScoreCounts.from_bytes(data)
     with pytest.raises(ValueError, match=REFUSED):
         ScoreCounts.from_bytes(data.ljust(1000, b"\0"))
-
-
-# Behind the checksum -----------------------------------------------------------------------
 
 
 ODD_NUMBERS = [0, -1, 1, 2**31, 2**32, 2**40, 2**41, 2**62, 2**63 - 1, -(2**63)]
@@ -320,9 +314,6 @@ def test_changed_metadata_is_refused_or_known_of_other_rows(case):
             assert facts_of(pickle.loads(pickle.dumps(again))) == facts_of(again)
 
 
-# Single cases ------------------------------------------------------------------------------
-
-
 def change_of_table(name, row, value):
     def change(table, facts):
         place = table.column_names.index(name)
@@ -475,9 +466,6 @@ def test_labels_that_are_not_utf8():
     data = file_of(table.set_column(0, "site", text), facts)
     with pytest.raises(ValueError, match=r"^data is no file of ScoreCounts, or is damaged: .*UTF8"):
         ScoreCounts.from_bytes(data)
-
-
-# Files that would exhaust the memory -------------------------------------------------------
 
 
 def peak_memory(function):

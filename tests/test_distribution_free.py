@@ -29,18 +29,12 @@ def simulated(seed, n_groups):
     return y, scores, np.repeat(np.arange(n_groups), 50)
 
 
-# Binomial limits -------------------------------------------------------------------------------
-
-
 def test_binomial_limits_invert_the_tails():
     low, high = lower_limit(3, 20, 0.05), upper_limit(3, 20, 0.05)
     assert stats.binom.sf(2, 20, low) == pytest.approx(0.05)
     assert stats.binom.cdf(3, 20, high) == pytest.approx(0.05)
     assert_allclose(upper_limit([0, 5], [0, 5], 0.05), [np.nan, 1.0])
     assert_allclose(lower_limit([0, 0], [0, 5], 0.05), [np.nan, 0.0])
-
-
-# Exact intervals -------------------------------------------------------------------------------
 
 
 def test_limits_for_few_rows_refuse_out_of_fold_scores():
@@ -55,9 +49,6 @@ def test_limits_for_few_rows_refuse_out_of_fold_scores():
             with pytest.raises(ValueError, match="'exact' needs the scores of one model"):
                 of_folds.confidence_intervals(method="exact", of=of)
     assert found.folds[0].confidence_intervals(method="exact")["ci_low"].notna().all()
-
-
-# Classifiers that learn from few rows ----------------------------------------------------------
 
 
 def test_published_bounds_are_reproduced():

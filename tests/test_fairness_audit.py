@@ -44,9 +44,6 @@ ALL = {
 }
 
 
-# Values and intervals ----------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("digits", [1, 6])
 def test_values_are_those_of_the_rows(weighted, digits):
@@ -116,9 +113,6 @@ def test_the_primary_answer_is_the_test_of_the_report():
             assert found.expected == null_difference_of(audit.report)
 
 
-# Verdicts ----------------------------------------------------------------------------------------
-
-
 def cases():
     for seed in range(8):
         yield audit_of(*rows_of(seed, 400, gap=seed / 2, n_groups=2 + seed % 3), tolerances=ALL)
@@ -183,9 +177,6 @@ def test_small_groups_are_not_headlined():
     score[groups == "tiny"] = np.where(y[groups == "tiny"] == 1, 0.02, 0.9)
     found = audit_of(y, score, groups).answers["group"]["difference"]
     assert found.shown.lowest == "tiny"
-
-
-# Columns, counts, clusters -----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("clustered", [False, True])
@@ -267,9 +258,6 @@ def test_copies_of_rows_in_a_cluster_establish_nothing():
     assert needs == "clusters that are each in one group"
 
 
-# Estimators --------------------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def fitted():
     rng = np.random.default_rng(3)
@@ -324,9 +312,6 @@ def test_decisions_are_drawn_once(fitted):
     assert Drawn.n_calls == 1
 
 
-# Tolerances --------------------------------------------------------------------------------------
-
-
 def test_tolerances_are_answered_by_the_interval_that_is_shown():
     rows, seen = rows_of(gap=1), set()
     for limit in (0.01, 0.1, 0.3, 0.6, 0.85, 0.99):
@@ -343,9 +328,6 @@ def test_tolerances_are_answered_by_the_interval_that_is_shown():
             seen.add(row["answer"])
     assert seen == {"met", "not met", "undecided"}
     assert audit_of(*rows).tolerances.empty
-
-
-# Registry, size and messages ---------------------------------------------------------------------
 
 
 def test_a_new_rate_is_one_entry(monkeypatch):

@@ -45,9 +45,6 @@ def test_random_rows():
         assert_same(found.regroup(str), expected.regroup(str))
 
 
-# Columns without single values -----------------------------------------------------------------
-
-
 @pytest.mark.parametrize("read", READERS.values(), ids=READERS)
 def test_columns_of_lists_and_structs(read):
     for argument, (value, kind) in itertools.product(
@@ -68,9 +65,6 @@ def test_rows_in_arrays_of_lists_and_structs():
             ScoreCounts.from_predictions([0, 1], [0.1, 0.2], groups=groups)
     with pytest.raises(TypeError, match=r"^y_true must hold one label per row; got dict"):
         ScoreCounts.from_predictions(np.array([{}, {}], object), [0.1, 0.2])
-
-
-# Arguments --------------------------------------------------------------------------------------
 
 
 def test_record_batch():

@@ -78,9 +78,6 @@ def aucs_of(column):
     }
 
 
-# Labels of every kind -------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_labels_of_every_kind_are_kept_in_their_own_order(kind):
     labels = KINDS[kind]
@@ -111,8 +108,6 @@ def test_the_hour_that_comes_twice_is_two_hours():
         assert len(one) == len(one + one) == 2
         assert [label.utcoffset().seconds for label in one.groups] == [7200, 3600]
 
-
-# Whole numbers stored as floats -----------------------------------------------------------------
 
 FLOATS = {
     "numpy": lambda v: v,
@@ -150,9 +145,6 @@ def test_whole_floats_are_integers(flavour):
     odd = FLOATS[flavour](np.where(LACKING, 2.5, whole))
     with pytest.raises(TypeError, match=r"groups must hold.*pandas\.cut"):
         ScoreCounts.from_predictions(LABEL, SCORE, groups=odd)
-
-
-# Rows without a label ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -268,8 +260,6 @@ def test_folds_hold_rows_without_a_label_and_scores_do_not():
     assert result.over_folds.counts.n_missing == result.within_folds.counts.n_missing == 20
 
 
-# Text that is not valid Unicode ----------------------------------------------------------------
-
 BAD = "a\ud800"
 Y, SCORES = [0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4]
 INVALID = {
@@ -299,9 +289,6 @@ def test_surrogates_are_refused(kind, bad):
         ScoreCounts.from_batches([(Y, SCORES, groups)], missing="group")
 
 
-# Empty states and empty names ------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "left", ["i1", "u1", "i4", "i8", "u8", "f8", bool, "M8[D]", "M8[ns]", object]
 )
@@ -319,8 +306,6 @@ def test_empty_states_of_any_type_are_equal_and_merge(left, right):
     assert both.to_counts().empty
     assert GroupAUC(both, undefined="ignore").by_group.empty
 
-
-# Ordered categories ----------------------------------------------------------------------------
 
 BANDS = ["0-9", "10-60", "61-100", "100+"]
 

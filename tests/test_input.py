@@ -127,9 +127,6 @@ STRING_COLUMNS = {
 }
 
 
-# Groups ------------------------------------------------------------------------------------
-
-
 def assert_groups(counts, labels):
     """Assert that the counts have these groups, and each group has its rows."""
     assert [plain_label(g) for g in counts.groups] == sorted(set(labels))
@@ -198,8 +195,6 @@ def test_integer_groups_of_every_width(dtype):
 def test_dates_of_every_resolution(unit):
     assert_groups(counts_of(groups=np.array(DATES, f"datetime64[{unit}]")), DATES)
 
-
-# Errors ------------------------------------------------------------------------------------
 
 MASKED = np.ma.masked_array([0, 1, 0, 1], mask=[0, 0, 0, 1])
 SCORE_ERRORS = [
@@ -356,8 +351,6 @@ def test_missing_labels_of_every_flavour_are_counted(column):
         counts_of(groups=make(["a", None, "b", None]))
 
 
-# Numbers that float64 cannot hold ---------------------------------------------------------------
-
 TINY = Decimal("1e-20")
 TIES = {
     "decimals": [Decimal("0.1"), Decimal("0.1") + TINY, Decimal("0.2"), Decimal("0.3")],
@@ -397,9 +390,6 @@ def test_decimals_of_every_flavour(flavour):
     assert ScoreCounts.from_predictions([0, 1, 0, 1], flavour(fine)) == (
         ScoreCounts.from_predictions([0, 1, 0, 1], [0.0, 0.1, 0.2, 0.3])
     )
-
-
-# Several columns, and tables -------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("column", [pd.Series, np.array, pl.Series, pa.array, pd.Categorical])

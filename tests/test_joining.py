@@ -56,9 +56,6 @@ def width(counts):
     return high - low
 
 
-# No small counts --------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("bins", [Bins.of_probabilities(4, 8), Bins.of_scores(8), Bins.at([0.3])])
 def test_no_count_is_small_and_the_exact_auc_is_inside(bins):
     rng = np.random.default_rng(0)
@@ -345,9 +342,6 @@ def test_impossible_numbers_of_withheld_groups_are_refused():
             restored(counts, disclosure=disclosure)
 
 
-# Few cells --------------------------------------------------------------------------------------
-
-
 def test_any_order_of_merges_and_joins_keeps_the_exact_auc_inside():
     rng = np.random.default_rng(7)
     n_joined = 0
@@ -392,9 +386,6 @@ def test_small_counts_stay_away_when_cells_are_joined_further():
     for numbers in (counts.cells.negatives, counts.cells.positives):
         assert (numbers[numbers > 0] >= 10).all()
     assert is_between(counts, y, scores, groups)
-
-
-# Bad arguments ----------------------------------------------------------------------------------
 
 
 def reduced(counts, disclosure=None, max_cells=None, **small):

@@ -46,9 +46,6 @@ def largest_limit(groups, z):
     )
 
 
-# The worst group -----------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("seed", range(3))
 def test_limit_and_p_value_of_the_worst(seed, level):
@@ -92,9 +89,6 @@ def test_perfect_separation_uses_the_exact_limit():
     assert report.test_margin(0.0, reference=0.99).pvalue == pytest.approx(0.99**8, rel=1e-9)
 
 
-# Equivalence ---------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("seed", range(3))
 def test_limit_and_p_value_of_equivalence(seed, level):
@@ -114,9 +108,6 @@ def test_equivalence_of_two_perfect_groups_uses_the_exact_limit(margin):
     y, groups = np.tile(np.arange(20) < 8, 2), np.repeat([0, 1], 20)
     report = GroupAUC.from_predictions(y, 5.0 * y, groups=groups)
     assert report.test_margin(margin).pvalue == pytest.approx((1 - margin) ** 8, rel=1e-9)
-
-
-# Other counts --------------------------------------------------------------------------------
 
 
 def test_too_few_groups_show_nothing():

@@ -48,9 +48,6 @@ MEASURES = [
 CURVE_MEASURES = [measure for measure in MEASURES if not measure.is_auc]
 
 
-# Oracles -------------------------------------------------------------------------------------
-
-
 def height(y, score, fpr, weights=None):
     """Highest point of scikit-learn's curve at a false positive rate, with straight tie blocks."""
     rates, heights, _ = roc_curve(y, score, sample_weight=weights, drop_intermediate=False)
@@ -169,9 +166,6 @@ def test_the_sensitivity_is_the_highest_at_the_specificity():
         [0, 0, 1, 1], [1, 2, 2, 1], groups=["a"] * 4, measure=Sensitivity(specificity=0.75)
     )
     assert found == 0.25
-
-
-# Variances -------------------------------------------------------------------------------------
 
 
 def group_rows(seed, m=12, n=20, digits=1, weighted=False):
@@ -402,9 +396,6 @@ def test_averages_of_the_average_precision_have_no_interval(over):
     assert table.loc[["pooled", "worst"], ["ci_low", "ci_high"]].notna().all(axis=None)
 
 
-# Binned scores -----------------------------------------------------------------------------------
-
-
 def arrangements(y, bins):
     """All scores within bins: each row has one of as many places as rows in its bin."""
     places = [np.arange(1, (bins == b).sum() + 1) / 10 for b in bins]
@@ -481,9 +472,6 @@ def certain(low, high, y):
     value, least, most = table.to_numpy()[0]
     assert value == pytest.approx((least + most) / 2)
     return least, most
-
-
-# Errors --------------------------------------------------------------------------------------
 
 
 def test_summaries_have_whole_aucs_only():
@@ -596,9 +584,6 @@ def test_no_groups_and_no_rows():
         if not measure.is_auc:
             table = found.confidence_intervals(of="statistics")
             assert table["ci_low"].isna().all()
-
-
-# Scorers ---------------------------------------------------------------------------------------
 
 
 def rows_of_sites(n=400):

@@ -87,9 +87,6 @@ def assert_same_outputs(actual, expected, of=""):
         assert_allclose(one, other, rtol=0, atol=1e-9, err_msg=of)
 
 
-# Direct calls of fairlearn -----------------------------------------------------------
-
-
 def listed(columns):
     return columns if isinstance(columns, list) else [columns]
 
@@ -148,8 +145,6 @@ def test_mixture_counts_a_classifier_that_saw_one_class(people):
         assert_array_equal(model.predict_proba(X[[*FEATURES, "sex"]])[:, 1], label)
 
 
-# Arguments ---------------------------------------------------------------------------
-
 FRAMES = {
     "polars": pl.from_pandas,
     "pyarrow": lambda X: pa.Table.from_pandas(X, preserve_index=False),
@@ -198,9 +193,6 @@ def test_tags_are_those_of_the_classifier(people):
         assert tags.target_tags.required
 
 
-# Available scores --------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("mitigator", "has_scores"),
     [
@@ -219,9 +211,6 @@ def test_scores_that_an_estimator_says_it_has(people, mitigator, has_scores):
     X, y = people[0][[*FEATURES, "sex"]], people[1]
     if not isinstance(mitigator, LogisticRegression):
         assert len(outputs(model.fit(X, y), X)) == 1 + has_scores
-
-
-# Weights, frozen models, copies ------------------------------------------------------
 
 
 @pytest.mark.parametrize("method", ["auto", "predict"])
@@ -277,9 +266,6 @@ def test_parameters_that_fairlearn_reads_in_its_constructor(people):
         model = mitigated("GridSearch")
         model.set_params(**{f"mitigator__{name}": value for name, value in params.items()})
         assert_allclose(model.fit(X, y).predict_proba(X), plain.predict_proba(X[FEATURES]))
-
-
-# Errors ------------------------------------------------------------------------------
 
 
 def fit(mitigator=None, change=lambda X, y: (X, y), columns="sex", **options):
@@ -374,8 +360,6 @@ def test_groups_that_fit_did_not_see(people):
         model.predict(X.assign(band=2))
 
 
-# scikit-learn's checks ---------------------------------------------------------------
-
 WEIGHTED = [
     "check_sample_weights_pandas_series",
     "check_sample_weights_not_an_array",
@@ -441,8 +425,6 @@ def test_checks_of_scikit_learn(estimator, check, monkeypatch):
     with pytest.raises((AssertionError, ValueError)) if fails else nullcontext():
         check(estimator)
 
-
-# A published comparison of mitigators, with AUCs -------------------------------------
 
 PARITY_GAPS = {  # of selection, true and false positive rates, between s = 0 and 1
     "baseline": [0.288, 0.252, 0.270],

@@ -265,9 +265,6 @@ def test_wrong_counts():
         group_roc_auc_score([0, 1], [0, 1], groups=[0, 0], labels=[0, 1])
 
 
-# Scorers ---------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("multi_class", ["ovr", "ovo"])
 @pytest.mark.parametrize("class_average", ["macro", "weighted"])
 def test_several_scorers_equal_single_scorers_and_share_predictions(multi_class, class_average):
@@ -364,9 +361,6 @@ def test_counts_of_bins_and_summaries_have_reports():
             rows.y, rows.score, groups=rows.groups, multi_class=multi_class, disclosure="bins"
         )
         assert_allclose(MulticlassGroupAUC(binned).by_group, exact.by_group, atol=0.02)
-
-
-# Intervals of averages over classes ------------------------------------------------------------
 
 
 def covariance_of_all_pairs(y, score, keys, cluster):

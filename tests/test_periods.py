@@ -29,9 +29,6 @@ def parts_of(seed, groups=("a", "b"), shifts=None, n=120):
     return parts
 
 
-# Counts by period ----------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("groups", [None, ["a", "b"], [3, 20], [("a", 1), ("a", 2)]])
 def test_merging_by_period_is_counting_with_the_period_as_a_group_column(groups, seed):
@@ -82,9 +79,6 @@ def test_periods_of_each_level(level, error):
     np.testing.assert_allclose(*changes, atol=error)
 
 
-# Comparison with a reference period ----------------------------------------------------------
-
-
 def test_each_group_is_compared_with_its_own_reference():
     counts = ScoreCounts.merge(parts_of(2), by_period=True)
     table = compare_periods(counts, "2026-03", confidence_level=0.9)
@@ -109,9 +103,6 @@ def test_a_reference_period_without_rows_in_a_group_leaves_it_out():
     for unknown in ("2025", None, np.array(["2025", "2026-01"])):
         with pytest.raises(ValueError, match="reference must be a period of the counts; got "):
             compare_periods(counts, unknown)
-
-
-# Since when ----------------------------------------------------------------------------------
 
 
 def log_ratio_by_integration(auc, variances, start, shift):

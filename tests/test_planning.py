@@ -22,9 +22,6 @@ PLANS = {
 each_plan = pytest.mark.parametrize("target", PLANS.values(), ids=PLANS)
 
 
-# Variances -----------------------------------------------------------------------------------
-
-
 def variance(auc, m, n, ratio=1.0):
     _, same_negative, same_positive = binormal_moments(auc, ratio)
     return (auc * (1 - auc) + (m - 1) * same_negative + (n - 1) * same_positive) / (m * n)
@@ -39,9 +36,6 @@ def test_moments_of_pilot_rows_give_the_shared_variance():
         for m, n in zip(variances.positives.n, variances.negatives.n, strict=True)
     ]
     assert found == pytest.approx(variances.shared, rel=1e-12)
-
-
-# Intervals and normal approximations -----------------------------------------------------------
 
 
 def reach(auc, m, n, z, ratio=1.0):
@@ -156,9 +150,6 @@ def test_power_of_non_inferiority(n_groups):
     assert power_at(7, **settings) < 1e-6
 
 
-# Plans -----------------------------------------------------------------------------------------
-
-
 @each_plan
 @pytest.mark.parametrize("auc", [0.7, 0.95])
 def test_the_number_of_rows_is_the_smallest(auc, target):
@@ -169,9 +160,6 @@ def test_the_number_of_rows_is_the_smallest(auc, target):
     else:
         assert fewer < 0.8 <= plan.reached
         assert plan.reached == pytest.approx(0.8, abs=0.02)
-
-
-# Pilot rows ------------------------------------------------------------------------------------
 
 
 def pilot(m=3_000, n=9_000, auc=0.8, ratio=1.0, n_groups=3):
@@ -218,9 +206,6 @@ def test_pilot_rows_that_do_not_determine_the_variance():
         rows_needed(weighted, width=0.1)
     with pytest.raises(ValueError, match=r"sd_ratio must be 1 with a pilot report.*; got 2"):
         rows_needed(GroupAUC.from_predictions(y, scores, groups=groups), width=0.1, sd_ratio=2)
-
-
-# Arguments -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -277,9 +262,6 @@ def test_reports_within_folds_are_refused(cv, message):
     )
     with pytest.raises(ValueError, match=message):
         rows_needed(found.within_folds, width=0.1)
-
-
-# Curves ----------------------------------------------------------------------------------------
 
 
 @each_plan

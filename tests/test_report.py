@@ -48,9 +48,6 @@ def small():
     )
 
 
-# Against all pairs -------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("weights", WEIGHTS)
 @pytest.mark.parametrize("seeds", CHUNKS, ids=str)
 def test_every_statistic_equals_brute_force(seeds, weights):
@@ -112,9 +109,6 @@ def test_values_of_other_software():
     assert GroupAUC(ten).pooled == pytest.approx(0.88, abs=1e-12)
 
 
-# The cross matrix --------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("n_groups", [1, 31, 239, 240, 241, 400])
 def test_cross_matrix_with_ties_about_as_long_as_blocks(n_groups):
     for tie in (1, 7, 8, 9):
@@ -157,9 +151,6 @@ def test_a_table_is_the_users_to_change(small, table):
     pd.testing.assert_frame_equal(getattr(small, table), before)
 
 
-# Averages with user-defined weights --------------------------------------------------------
-
-
 def test_average_by_own_weights(small):
     expected = (3 * 1.0 + 1 * 0.5) / 4
     for weights in ({"a": 3, "b": 1}, {"b": 0.1, "a": 0.3}, pd.Series({"a": 3, "b": 1})):
@@ -193,9 +184,6 @@ def test_average_refuses(small, weights, error, message):
 def test_average_with_all_weight_on_undefined_groups_is_nan():
     got = GroupAUC.from_predictions(**ONE_CLASS, undefined="ignore")
     assert np.isnan(got.average({"a": 0, "b": 0, "c": 1, "d": 0}))
-
-
-# Groups that lack a class ------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("gap", ["difference", "ratio", "cross_difference"])
@@ -246,9 +234,6 @@ def test_no_rows():
     assert got.statistics().isna().all()
     assert got.by_group.shape == (0, 3)
     assert "0 groups" in repr(got)
-
-
-# Names and tables --------------------------------------------------------------------------
 
 
 def first_lines_case(n_groups, n=100, gap=0.0):
@@ -347,9 +332,6 @@ def test_html_escapes_labels():
     assert "&lt;script&gt;alert(&#x27;x &amp; y&#x27;)&lt;/script&gt;" in html
     pairs = GroupAUC.from_predictions([0, 1], [0.2, 0.6], groups=[("<b>", 1)] * 2)
     assert "<b>" not in pairs._repr_html_()
-
-
-# Fitted estimators -------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")

@@ -294,9 +294,6 @@ def test_models_without_classes_or_with_other_classes_are_named(rows):
         make_group_auc_scorer("pooled", groups="site", multi_class="ovr")(texts, X, y)
 
 
-# Several classes -------------------------------------------------------------------------------
-
-
 class Shifted(LogisticRegression):
     """Adds a number of each row to its decision values, which leaves the probabilities."""
 

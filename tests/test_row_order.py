@@ -157,9 +157,6 @@ def test_a_plain_index_beside_x_is_none():
         GroupAUC.from_estimator(model, named["X"][["x"]], LABEL, groups=other)
 
 
-# Inside searches, where scikit-learn selects rows by position --------------------------------
-
-
 def pipeline_of(model):
     from sklearn.compose import make_column_transformer
     from sklearn.pipeline import Pipeline

@@ -66,9 +66,6 @@ def some_counts(seed=0, n_rows=30, groups=("a", "b")):
     return ScoreCounts.from_predictions(y, score, groups=labels)
 
 
-# Loaded counts -----------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("name", CASES)
 def test_saved_counts_come_back(name, tmp_path):
     counts = CASES[name]
@@ -108,9 +105,6 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
     assert os.listdir(tmp_path) == ["counts.skfa"]
 
 
-# Other readers -----------------------------------------------------------------------------
-
-
 PLAIN = ["no groups", "text", "integers", "unsigned integers", "booleans", "dates", "columns"]
 
 
@@ -124,9 +118,6 @@ def test_columns_are_those_of_to_counts(name, weighted, tmp_path):
     types = table.dtypes[["score", "n_negatives", "n_positives"]].tolist()
     assert types == [np.float64, np.int64, np.int64]
     assert ScoreCounts.from_counts(**table) == counts
-
-
-# Sources -----------------------------------------------------------------------------------
 
 
 def test_counts_get_an_identifier_when_they_are_first_saved(tmp_path):
@@ -439,9 +430,6 @@ def test_a_changed_source_of_a_pickle_is_noticed():
             restored(counts, sources=(source._replace(**wrong),))
 
 
-# Merging files -----------------------------------------------------------------------------
-
-
 def write_some(folder, n_files, n_rows=300, groups=("a", "b", "c")):
     folder.mkdir(exist_ok=True)
     paths = [folder / f"{number}.skfa" for number in range(n_files)]
@@ -503,8 +491,6 @@ def test_merge_takes_an_iterable_of_paths(parts, message):
     with pytest.raises(TypeError, match=message):
         ScoreCounts.merge(parts)
 
-
-# Files of earlier versions -----------------------------------------------------------------
 
 # Contents of the files in tests/data: the group labels of all cells, and the counts
 VERSION_1 = {

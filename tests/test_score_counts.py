@@ -46,9 +46,6 @@ def small():
     )
 
 
-# Splitting and merging ---------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("changed", [{}, {"groups": None}], ids=["groups", "no groups"])
 def test_any_split_merged_in_any_order_is_the_whole(changed):
     for seed in range(8):
@@ -85,9 +82,6 @@ def test_states_of_many_groups_and_few_bits_merge():
     ]
     assert ScoreCounts.merge(parts) == whole
     assert len(whole) == n // 2
-
-
-# Errors of merges --------------------------------------------------------------------------
 
 
 def test_with_and_without_groups_do_not_merge(small):
@@ -195,9 +189,6 @@ def test_weights_of_one_are_no_weights(small):
     assert weighted == small
 
 
-# Large counts ------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("size", [3 * 10**9, 2**35], ids=["3 billion", "2**35"])
 def test_billions_of_rows_are_exact(size):
     share = size // 4
@@ -246,9 +237,6 @@ def test_more_rows_than_can_be_counted_are_refused():
         largest + largest
 
 
-# Counts ------------------------------------------------------------------------------------
-
-
 def test_counts_equal_expanded_rows():
     for seed in range(20):
         rng = np.random.default_rng(seed)
@@ -274,9 +262,6 @@ def test_counts_of_every_kind_of_number(kind):
     assert counts.n_negatives.tolist() == [2, 3]
 
 
-# Regrouping --------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("to", "error", "message"),
     [
@@ -291,9 +276,6 @@ def test_counts_of_every_kind_of_number(kind):
 def test_regroup_refuses(small, to, error, message):
     with pytest.raises(error, match=message):
         small.regroup(to)
-
-
-# Properties of a `ScoreCounts` -------------------------------------------------------------------
 
 
 def test_equality(small):
@@ -323,9 +305,6 @@ def test_no_rows():
     assert len(empty) == 0
     assert empty + one == one + empty == one
     assert ScoreCounts.from_counts([], [], [], []) == empty
-
-
-# Exported counts -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -432,9 +411,6 @@ def test_states_of_single_rows_beside_a_count_beyond_32_bits(way):
         np.tile(positives, 2),
     )
     assert state + higher == both
-
-
-# Mapped scores ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -262,9 +262,6 @@ def test_sums_are_those_of_all_pairs(weighted):
     )
 
 
-# Reports ----------------------------------------------------------------------------------------
-
-
 def test_repr_of_a_summary_of_bins_has_certain_intervals():
     report = GroupAUC(counts_of(bins=COARSE).reduced("summary"), undefined="ignore")
     low, high = report.bounds().loc["within", ["low", "high"]]
@@ -323,9 +320,6 @@ def test_every_member_of_a_report_works_or_needs_scores(name):
         assert found.by_group.equals(expected.by_group)
     else:
         assert found == expected
-
-
-# Files ------------------------------------------------------------------------------------------
 
 
 def test_parts_of_all_levels_merge_to_a_summary(tmp_path):

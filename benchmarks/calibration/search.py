@@ -81,9 +81,6 @@ class Family(NamedTuple):
         }
 
 
-# AUCs ----------------------------------------------------------------------------------------
-
-
 class Data(NamedTuple):
     """Reports whose AUCs are known: groups of one run, or of all runs, and rows of two models."""
 
@@ -325,9 +322,6 @@ ONE_BY_ONE = Family(
 )
 
 
-# Rates ---------------------------------------------------------------------------------------
-
-
 class Decisions(NamedTuple):
     """Numbers of rows and of events by group, of which the first has clusters in `sums`."""
 
@@ -396,9 +390,6 @@ RATES = Family(
 )
 
 
-# Probabilities -------------------------------------------------------------------------------
-
-
 def draw_probabilities(
     rng: np.random.Generator, n: int, mean: float, precision: float, kind: str
 ) -> GroupAUC:
@@ -442,9 +433,6 @@ PROBABILITIES = Family(
     (calibrated,),
     ((100, 81), (400, 10)),
 )
-
-
-# Search --------------------------------------------------------------------------------------
 
 
 @functools.cache

@@ -210,9 +210,6 @@ def _larger(question: Question, sample: Sample, n_claims: int) -> Answer:
     )
 
 
-# Two models --------------------------------------------------------------------------------------
-
-
 def change(
     question: Question, pair: tuple[Sample, Sample], models: TwoModels, n_claims: int = 1
 ) -> Answer:

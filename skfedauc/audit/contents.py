@@ -215,9 +215,6 @@ def _document_of(result: Any) -> Document:
     )
 
 
-# Parts of the first screen -----------------------------------------------------------------------
-
-
 def _facts(facts: Mapping[str, Any], audits: Sequence[Audited]) -> tuple[str, ...]:
     label, positive = facts["names"]["label"], facts["positive_class"]
     what = label or (positive if isinstance(positive, str) else "")
@@ -363,9 +360,6 @@ def _tolerances(audit: Audited, model: str) -> list[Row]:
         required = [f"{title} {wording.bound_text(question, limit)}", model]
         rows.append(Row(", ".join(filter(None, required)), tuple(cells)))
     return rows
-
-
-# Appendix ----------------------------------------------------------------------------------------
 
 
 def _table(found: Answer, favorable: str | None) -> Table:

@@ -249,9 +249,6 @@ def _markdown_table(heading: Sequence[str], rows: Iterable[Sequence[str]]) -> li
     return [f"| {' | '.join(row)} |" for row in escaped]
 
 
-# Page --------------------------------------------------------------------------------------------
-
-
 class Scale(NamedTuple):
     """Linear scale from values to pixels; values beyond its ends are drawn at the ends."""
 

@@ -46,8 +46,6 @@ _ALL, _POSITIVES, _NEGATIVES = ((1, 1), (1, 1)), ((0, 0), (1, 1)), ((1, 1), (0, 
 _SELECTED = ((0, 1), (0, 1))
 
 
-# Contrasts: gaps from values with limits ----------------------------------------------------------
-#
 # The gap's interval, the p value at which it excludes equal groups and the limits for all groups
 # together come from the same limits, so they never disagree.
 
@@ -192,9 +190,6 @@ class WithOthers:
 Contrast = Between | WithOthers
 
 
-# Questions ---------------------------------------------------------------------------------------
-
-
 class TwoModels(NamedTuple):
     """The compared groups' rows, with two models' names, scores and decisions."""
 
@@ -309,9 +304,6 @@ def _student(
     return limits
 
 
-# Decisions and calibration -----------------------------------------------------------------------
-
-
 def _rate(
     value: str, *, of: Cells, counts: Cells = _SELECTED, name: str = "", **words: Any
 ) -> Question:
@@ -372,9 +364,6 @@ def _miscalibration_changes(models: TwoModels) -> Changes:
     values = miscalibrations(models.rows)
     of_change = values.variance.sum(axis=0) - 2.0 * values.covariance
     return Changes(values, _student(values.values, of_change, values.degrees_of_freedom[0]))
-
-
-# The registry ------------------------------------------------------------------------------------
 
 
 def _ratio(of: Question, **words: Any) -> Question:

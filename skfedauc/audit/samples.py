@@ -218,9 +218,6 @@ def column_names(report: GroupAUC) -> tuple[str, ...]:
     return _input.column_names(report.counts.groups, estimates_of(report).group_names)
 
 
-# Decisions ---------------------------------------------------------------------------------------
-
-
 def decisions_at(counts: ScoreCounts, threshold: float) -> ScoreCounts:
     otherwise = "decisions= with counts of the decisions, or threshold=None to audit the ranking"
     if view_of(counts).ranges is not None:

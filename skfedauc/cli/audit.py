@@ -110,9 +110,6 @@ def compare(arguments: Arguments) -> Iterator[list[str]]:
     check_answers(second, arguments, f" of {shortened(comparison.models[1])}")
 
 
-# Results -------------------------------------------------------------------------------
-
-
 def check_options(options: Arguments) -> None:
     """Check options that need packages or names of the audit, before reading the file."""
     with refusals():
@@ -253,9 +250,6 @@ def check_answers(audit: Audited, options: Arguments, of_model: str = "") -> Non
     ]
     if found:
         raise ToleranceError(f"--fail-if {options.fail_if}: {'; '.join(few(found))}")
-
-
-# The document --------------------------------------------------------------------------
 
 
 def _grouping(audit: FairnessAudit, sample: Sample) -> dict[str, Any]:

@@ -79,9 +79,6 @@ def warn_of_spellings(counts: ScoreCounts) -> None:
             )
 
 
-# Counting ------------------------------------------------------------------------------
-
-
 def count(arguments: Arguments) -> Iterator[list[str]]:
     """Yield the lines to print, and write the counts after the first lines."""
     rule, path = _rule_of(arguments), arguments.output
@@ -180,9 +177,6 @@ def _write_private(counts: ScoreCounts, rule: Disclosure | None, arguments: Argu
     ]
 
 
-# Merging -------------------------------------------------------------------------------
-
-
 def merge(arguments: Arguments) -> Iterator[list[str]]:
     """Yield the lines to print, and write the sum at the end."""
     rule = _rule_of(arguments)
@@ -222,9 +216,6 @@ def merge(arguments: Arguments) -> Iterator[list[str]]:
 def _line(name: str, counts: ScoreCounts) -> str:
     sources = [of.identifier[:8] if of.name is None else of.name for of in counts.sources]
     return f"{name}: {', '.join(few(map(shortened, sources))) or 'no source'}: {words_of(counts)}"
-
-
-# Showing -------------------------------------------------------------------------------
 
 
 def show(arguments: Arguments) -> Iterator[list[str]]:

@@ -191,8 +191,6 @@ def _read_parquet(arguments: Arguments) -> pd.DataFrame:
     return pd.DataFrame(series)
 
 
-# Values --------------------------------------------------------------------------------
-
 _SWAPPED = str.maketrans(",.", ".,")
 # Different numbers with at most this number of digits have different float64 values.
 _MOST_DIGITS = 15

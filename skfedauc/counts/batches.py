@@ -170,9 +170,6 @@ def _error_in_batch(error: Exception, number: int, batch: Any = None) -> Excepti
     return RuntimeError(f"{name}: {type(error).__name__}: {error}")
 
 
-# Reading of batches --------------------------------------------------------------------------
-
-
 def arguments_of_batch(batch: Any, columns: Columns) -> dict[str, Any]:
     """Read a file or call a function, and return its columns by argument of `from_predictions`."""
     if isinstance(batch, _PATHS):

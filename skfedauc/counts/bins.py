@@ -246,8 +246,6 @@ class Bins(Immutable):
         object.__setattr__(bins, "_rule", rule)
         return bins
 
-    # Building ----------------------------------------------------------------------
-
     @classmethod
     def of_probabilities(cls, octaves: int = 20, parts: int = 64) -> Bins:
         """Return bins for scores from 0 to 1 that are narrower near 0 and near 1.
@@ -446,8 +444,6 @@ class Bins(Immutable):
             facts["edges"] = list(self._rule.edges)
         return {"rule": self._rule.name, **facts}
 
-    # Bins --------------------------------------------------------------------------
-
     @property
     def n_bins(self) -> int | None:
         """Bin count; None for `of_scores`."""
@@ -567,8 +563,6 @@ class Bins(Immutable):
                 f"{outside[0]}."
             )
         return array.astype(np.int64)
-
-    # Objects -----------------------------------------------------------------------
 
     def __eq__(self, other: object) -> bool:
         return self._rule == other._rule if isinstance(other, Bins) else NotImplemented

@@ -246,9 +246,6 @@ def level_in_words(rule: Disclosure) -> str:
     return "a summary" if rule.level == "summary" else "exact"
 
 
-# The door where results ask for disclosure ----------------------------------------------------
-
-
 class Need(enum.Flag):
     """What a result needs from counts; every level has sums by group."""
 

@@ -217,9 +217,6 @@ class Saved(Immutable):
         raise NotImplementedError
 
 
-# Columns -------------------------------------------------------------------------------------
-
-
 def _column_names(level: str, *, is_weighted: bool, has_limits: bool) -> tuple[str, ...]:
     """Return the column names after the group columns.
 
@@ -273,9 +270,6 @@ def _types_of_kinds() -> dict[str, Any]:
         "instant": pa.timestamp("us", "UTC"),
         "coded": pa.string(),
     }
-
-
-# Checksum ------------------------------------------------------------------------------------
 
 
 def checksum(facts: bytes, table: Any) -> str:
@@ -353,9 +347,6 @@ def _begins(codes: NDArray[Any]) -> NDArray[np.bool_]:
     return begins
 
 
-# Writing -------------------------------------------------------------------------------------
-
-
 def content_of(state: State) -> bytes:
     """Return a file's content."""
     parquet.pyarrow_parquet()  # raise the error for a missing package
@@ -426,9 +417,6 @@ def _repeats(values: NDArray[np.float64]) -> bool:
     if values.size > _SAMPLE:
         values = values[np.random.default_rng(0).integers(values.size, size=_SAMPLE)]
     return np.unique(values).size <= values.size // 2
-
-
-# Reading -------------------------------------------------------------------------------------
 
 
 def read_content(data: Any, name: str, limits: Limits) -> State:
@@ -686,9 +674,6 @@ def _state_of(
     return regrouped(state, lambda label: label)._replace(**facts)
 
 
-# Group labels -------------------------------------------------------------------------------
-
-
 class GroupColumn(NamedTuple):
     """Group label column, with one value per group; texts are a `pyarrow.DictionaryArray`.
 
@@ -821,9 +806,6 @@ def _known_labels(column: GroupColumn) -> NDArray[Any]:
     return known
 
 
-# Names of columns ---------------------------------------------------------------------------
-
-
 def stacked(values: Mapping[str, NDArray[Any]], names: Sequence[str]) -> Any:
     """Return columns as rows of one array; None if there are none of these names."""
     known = [values[name] for name in names if name in values]
@@ -840,9 +822,6 @@ def named_columns(state: State, taken: Iterable[str]) -> dict[str, NDArray[Any]]
     if not len(names) == len(columns) == len(set(names) - set(taken)):
         names = _input.default_names(len(columns))
     return dict(zip(names, columns, strict=True))
-
-
-# Labels as JSON -----------------------------------------------------------------------------
 
 
 def entry_of(label: Any) -> Any:
@@ -907,8 +886,6 @@ def label_of(entry: Any) -> Any:
         return pd.Interval(left, right, closed=entry["closed"])
     return pd.Timestamp(entry["instant"]).tz_convert(entry["zone"])
 
-
-# Versions 1 to 3, whose checksum covers the JSON text that Python writes --------------------
 
 _LEVELS = {1: "exact", 2: "bins", 3: "summary"}
 

@@ -33,9 +33,6 @@ _ROUND, _CELLS_PER_PART = 1 << 16, 1 << 7
 _MOST_KEPT = 1 << 22
 
 
-# Errors ---------------------------------------------------------------------------------------
-
-
 class MergeError(ValueError):
     """Merged parts that contradict each other.
 
@@ -58,9 +55,6 @@ class MergeTypeError(MergeError, TypeError):
 
 class MergeDisclosureError(MergeError, DisclosureError):
     """Parts whose disclosure levels prevent merging."""
-
-
-# Sums -----------------------------------------------------------------------------------------
 
 
 def sum_of(parts: Sequence[State]) -> State:
@@ -102,9 +96,6 @@ def sum_of(parts: Sequence[State]) -> State:
         codes = np.concatenate([own[of.groups] for of, own in zip(cells, numbers, strict=True)])
         facts["ranges"] = hull(scores, np.concatenate(ranges, axis=1), codes, merged)
     return State(merged, **facts)
-
-
-# Which parts to add ---------------------------------------------------------------------------
 
 
 class Part:
@@ -210,9 +201,6 @@ def _overlap(first: Part, second: Part) -> MergeError:
         fact = f"{names} both contain {what}, so rows may count twice"
         mend = "Leave one of them out, or take the source out of one: whole - part."
     return MergeError(fact, mend, "repeated")
-
-
-# Merging -------------------------------------------------------------------------------------
 
 
 def merged(
@@ -519,9 +507,6 @@ class Agreement:
             known if known[0] == new else (new, name)
             for known, new in zip(self._kinds, united, strict=True)
         ]
-
-
-# Subtraction ---------------------------------------------------------------------------------
 
 
 def difference(whole: State, part: State) -> State:

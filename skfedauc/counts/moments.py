@@ -167,9 +167,6 @@ def rows_by_class(content: Cells | Summary, found: Concordance) -> tuple[ClassRo
     return negatives, positives
 
 
-# Merging -------------------------------------------------------------------------------------
-
-
 def merged_summaries(
     parts: Sequence[Summary], numbers: Sequence[NDArray[np.intp]], n_groups: int
 ) -> Summary:

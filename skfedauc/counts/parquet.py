@@ -101,9 +101,6 @@ def version_of_package() -> str:
         return "unknown"
 
 
-# Writing -------------------------------------------------------------------------------------
-
-
 def written(table: Any, metadata: Mapping[Any, Any], **options: Any) -> bytes:
     """Return a file's content; the options are those of `pyarrow.parquet.ParquetWriter`."""
     import pyarrow as pa
@@ -143,9 +140,6 @@ def digest(
         ordered = array.astype(array.dtype.newbyteorder("<"), copy=False)
         sha256.update(np.ascontiguousarray(ordered).reshape(-1).view(np.uint8).data)
     return sha256.hexdigest()
-
-
-# Reading -------------------------------------------------------------------------------------
 
 
 def opened(data: Any, metadata: Any = None, texts: Sequence[str] = ()) -> Any:
@@ -278,8 +272,6 @@ def is_too_large(metadata: Any, size: int) -> bool:
     """Return whether the content would exhaust the memory, for a file this large."""
     return size_in_memory(metadata) > max(_SMALL, _MOST_EXPANDED * size)
 
-
-# Sizes of pages ------------------------------------------------------------------------------
 
 # The metadata of a Parquet file declare how large its pages become in memory, and readers believe
 # them. Here, the headers of the pages are read before any page, so that a false declaration does

@@ -126,9 +126,6 @@ def within(state: State, max_cells: int) -> State:
     return state.with_disclosure(level="bins", bins=bins)
 
 
-# Small groups --------------------------------------------------------------------------------
-
-
 def _without_small(state: State, least: int, tell: str) -> State:
     negatives, positives = rows = np.asarray(state.concordance[:2])
     small = ((rows > 0) & (rows < least)).any(axis=0)
@@ -170,9 +167,6 @@ def withheld_of(
     most = [limit if total is None else total for total in (negatives, positives)]
     known = tuple(labels) if tell == "labels" else None
     return Withheld(n_groups, negatives, positives, known, False, *most)
-
-
-# Other groups and scores ---------------------------------------------------------------------
 
 
 def with_groups(state: State, chosen: NDArray[np.intp]) -> State:
@@ -231,9 +225,6 @@ def with_scores(state: State, function: Callable[[NDArray[np.float64]], Any]) ->
             f"{distinct.size} scores."
         )
     return changed(state, cells._replace(scores=scores[numbers]), cells.groups)
-
-
-# Joined bins of small counts ----------------------------------------------------------------
 
 
 def _score_between(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -320,8 +311,6 @@ def _bit_length(numbers: Integers) -> Integers:
     """Return how many bits each nonnegative number below 2**53 has."""
     return np.frexp(numbers.astype(np.float64))[1].astype(np.int64)
 
-
-# Fewer cells ----------------------------------------------------------------------------------
 
 # Cost of a pair of rows of the same class, as a share of the cost of a pair of different classes.
 # Later rows in a range may have the other class.

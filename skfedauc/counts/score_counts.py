@@ -116,8 +116,6 @@ class ScoreCounts(Saved):
         """Return score counts with a state; return the same object for an unchanged state."""
         return self if state is self._state else ScoreCounts._of(state)
 
-    # Building ------------------------------------------------------------------------
-
     @classmethod
     def from_predictions(
         cls,
@@ -357,8 +355,6 @@ class ScoreCounts(Saved):
         columns = Columns(label, score, group, weight)
         return cls._of(count_batches(batches, columns, n_jobs, **options))
 
-    # Provenance and merging ------------------------------------------------------------
-
     def with_source(
         self,
         name: str | None = None,
@@ -509,8 +505,6 @@ class ScoreCounts(Saved):
             return NotImplemented
         return self._with(difference(self._state, other._state))
 
-    # Other groups, scores and levels -----------------------------------------------------
-
     def regroup(self, to: Mapping[Any, Any] | Callable[[Any], Any] | None) -> ScoreCounts:
         """Rename groups, or combine several groups into one.
 
@@ -631,8 +625,6 @@ class ScoreCounts(Saved):
     def disclosure(self) -> Disclosure:
         """What was coarsened and withheld: level, bins, `min_count` and withheld groups."""
         return self._state.disclosure
-
-    # Files, messages and secure sums -------------------------------------------------------
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, limits: Limits | None = None) -> ScoreCounts:
@@ -771,8 +763,6 @@ class ScoreCounts(Saved):
         """
         return cls._of(state_of_vector(vector, Grid(bins, groups), modulus))
 
-    # Counts ----------------------------------------------------------------------------------
-
     @functools.cached_property
     def groups(self) -> tuple[Any, ...] | None:
         """Sorted group labels; None for rows without groups."""
@@ -846,8 +836,6 @@ class ScoreCounts(Saved):
         needs(self.disclosure, Need.SCORES, "to_counts")
         return table_of(self._state)
 
-    # Object --------------------------------------------------------------------------------------
-
     def __len__(self) -> int:
         """Return the group count; 1 for rows without groups, and 0 without rows."""
         return self._state.n_groups
@@ -908,7 +896,6 @@ def left_out(n_missing: int) -> str:
     return f", {_words.counted(n_missing, 'row')} without a group label left out"
 
 
-# Internal derived counts -------------------------------------------------------------------------
 # These functions are no methods, because their callers must keep the counts consistent.
 
 
@@ -941,9 +928,6 @@ def with_weights_over(counts: ScoreCounts, exponent: int | None = None) -> Score
     """Return the counts with weights divided by ``2**exponent``, their own by default, exactly."""
     state = counts._state  # noqa: SLF001
     return counts._with(state.over(state.weight_exponent if exponent is None else exponent))  # noqa: SLF001
-
-
-# For other parts of the package ------------------------------------------------------------------
 
 
 def merge_named(*parts: Any, **options: Any) -> tuple[ScoreCounts, list[str]]:

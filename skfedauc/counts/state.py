@@ -49,9 +49,6 @@ MOST_ROWS = 1 << 40
 _MANY_ROWS = 10_000_000
 
 
-# Sources --------------------------------------------------------------------------------------
-
-
 class Source(NamedTuple):
     """One counting.
 
@@ -151,9 +148,6 @@ def wrong_sources(sources: tuple[Source, ...]) -> str | None:
         for source in sources
     )
     return None if are_valid else "its sources are none"
-
-
-# Counts ---------------------------------------------------------------------------------------
 
 
 class _Facts(NamedTuple):
@@ -433,9 +427,6 @@ def _warn_of_slow_kernel() -> None:
         "skfedauc.show_versions() tells which kernel is in use.",
         RuntimeWarning,
     )
-
-
-# Checks --------------------------------------------------------------------------------------
 
 
 def checked(state: State, name: str) -> State:

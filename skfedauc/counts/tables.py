@@ -48,9 +48,6 @@ _OPTIONAL = (*WEIGHT_COLUMNS, *RANGE_COLUMNS)
 _SMALLEST, _LARGEST = 1e-100, 1e100
 
 
-# Tables of counts ----------------------------------------------------------------------------
-
-
 def state_of_table(group: Any, counts: Mapping[str, Any], columns: Mapping[str, Any]) -> State:
     """Return the state of a table of counts, with the arguments of `ScoreCounts.from_counts`."""
     given = {name: column for name, column in {**counts, **columns}.items() if column is not None}
@@ -142,9 +139,6 @@ def _encode_group_columns(
     return codes, labels, () if is_default else names
 
 
-# Columns of a table ----------------------------------------------------------------------------
-
-
 class Columns(NamedTuple):
     """Names of a table's columns; label and score are None if rows come as tuples of arrays."""
 
@@ -218,9 +212,6 @@ def _as_frame(table: Any) -> Any:
 
         return pa.Table.from_batches([table])
     return table
-
-
-# Tables of rows -----------------------------------------------------------------------------
 
 
 def frame_of(table: Any, columns: Columns) -> nw.DataFrame[Any] | nw.LazyFrame[Any]:

@@ -86,9 +86,6 @@ def _sums(cells: Cells, values: Floats) -> Floats:
     return found
 
 
-# Clusters ----------------------------------------------------------------------------------------
-
-
 class ClusterCells:
     """Cells by unit, a cluster in a group, beside the cells by group."""
 
@@ -136,9 +133,6 @@ class ClusterCells:
         return ClusterSums(group, cluster, n_groups, self.clusters.n_clusters, *sums)
 
 
-# Mean score --------------------------------------------------------------------------------------
-
-
 class MeanScore(NamedTuple):
     """Each group's mean score and share of positives (prevalence).
 
@@ -178,9 +172,6 @@ def mean_scores(
     variance = _sums(cells, amounts.squares * cells.scores * (1.0 - cells.scores))
     deviation = ratio(difference * weight, np.sqrt(variance), 0.0)
     return MeanScore(mean, prevalence, mean - high, mean - low, deviation)
-
-
-# Slope -------------------------------------------------------------------------------------------
 
 
 def slopes(cells: Cells, confidence_level: float, clusters: ClusterCells | None = None) -> Interval:
@@ -320,9 +311,6 @@ def _inverse(matrices: Floats) -> Floats:
         (a, b), (_, d) = matrices
         found: Floats = np.array([[d, -b], [-b, a]]) / (a * d - b**2)
         return found
-
-
-# Bins --------------------------------------------------------------------------------------------
 
 
 class Bins(NamedTuple):

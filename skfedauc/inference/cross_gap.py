@@ -126,9 +126,6 @@ def pair_errors(counts: ScoreCounts) -> Floats:
     return np.sqrt(variance)
 
 
-# Independent rows ----------------------------------------------------------------------------
-
-
 def _disparities(counts: ScoreCounts, others: ScoreCounts) -> End:
     """Return all groups' disparities and their standard errors.
 
@@ -220,9 +217,6 @@ class _Neighbors(NamedTuple):
         under, up_to = (of[1 - side].astype(np.float64) for of in (ranks.under, ranks.up_to))
         tied = np.maximum(up_to - under - other, 0.0)
         return cls(own, np.maximum(above, 0.0), np.maximum(under - under_other, 0.0), tied)
-
-
-# Clustered rows ------------------------------------------------------------------------------
 
 
 def _errors_of_clusters(own: ClusterCounts, others: ClusterCounts) -> tuple[Floats, Floats]:

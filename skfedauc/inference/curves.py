@@ -29,8 +29,6 @@ SAME_RATE = 1e-12
 # more heights
 _MOST_HEIGHTS, _RATES = 1 << 24, 4096
 
-# Curves of all groups at once --------------------------------------------------------------------
-
 
 class Influence(NamedTuple):
     """Each cell's influence on a curve summary, up to a constant by class."""
@@ -210,9 +208,6 @@ def logit_errors_of(
     variance = parts.sum(axis=0)
     variance = np.where(curves.estimable & (variance > 0), variance, np.nan)
     return LogitErrors(variance, satterthwaite(parts, np.maximum(n - 1.0, 1.0)))
-
-
-# Corners of one curve, and the area between two ---------------------------------------------------
 
 
 class RocCurve(NamedTuple):

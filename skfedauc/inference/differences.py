@@ -45,9 +45,6 @@ MOST_GROUPS = 2_000
 _MOST_OF_A_FAMILY = 50
 
 
-# Adjustment for multiple comparisons ---------------------------------------------------------
-
-
 class Adjustment(NamedTuple):
     """Normal quantile for simultaneous limits, and adjusted p values for other quantiles."""
 
@@ -124,9 +121,6 @@ def holm(pvalues: ArrayLike) -> Floats:
     adjusted = np.empty_like(p)
     adjusted[order] = np.minimum(raised, 1.0)
     return adjusted
-
-
-# Comparisons of two groups ------------------------------------------------------------------
 
 
 class Comparisons(NamedTuple):
@@ -331,9 +325,6 @@ def reach_of_difference(first: Floats, second: Floats, correlation: Floats | Non
     return np.sqrt(np.maximum(squared, 0.0))
 
 
-# The largest difference ---------------------------------------------------------------------
-
-
 @dataclasses.dataclass(frozen=True, repr=False)
 class DifferenceTest:
     """Test and interval for the largest difference between group AUCs.
@@ -535,8 +526,6 @@ def mean_range(deviations: Floats) -> float:
     return float(np.trapezoid(1.0 - np.exp(below) - np.exp(above), x))
 
 
-# Margins -------------------------------------------------------------------------------------
-#
 # Intersection-union tests (Berger 1982): a claim on all groups (or pairs) needs a significant test
 # of each, so each has the full error probability. Equivalence has two one-sided tests of each pair
 # (Schuirmann 1987).

@@ -40,9 +40,6 @@ def estimable_aucs(variances: Variances) -> tuple[Floats, Floats, NDArray[np.boo
     return variances.auc[kept], np.where(shared > 0, shared, bounded), kept
 
 
-# Restricted maximum likelihood ---------------------------------------------------------------
-
-
 def reml(y: Floats, v: Floats, n: Floats | float = 1.0) -> float:
     """Return the variance of the true values by REML; each value is that of `n` groups."""
     n = np.broadcast_to(n, y.shape)

@@ -261,9 +261,6 @@ class Spreads(NamedTuple):
         )
 
 
-# Limits of group AUCs ------------------------------------------------------------------------
-
-
 def group_limits(
     variances: Variances, tail: float, method: Method
 ) -> tuple[Floats, Floats, NDArray[np.str_]]:
@@ -314,9 +311,6 @@ def notes_of(
     return note
 
 
-# Intervals of statistics ---------------------------------------------------------------------
-
-
 class Interval(NamedTuple):
     """An estimate with its confidence limits and a remark, or arrays of these."""
 
@@ -340,9 +334,6 @@ def is_over_groups(over: Any, n_groups: int) -> bool:
 
 def _not_for_new_groups(method: Method) -> str:
     return f"no {method} interval for new groups: pass over='rows'"
-
-
-# The pooled AUC ------------------------------------------------------------------------------
 
 
 def pooled_interval(
@@ -392,9 +383,6 @@ def mean_pooled_interval(
         is_hull = method == "logit"
         least, most = (min(least, lower), max(most, upper)) if is_hull else (lower, upper)
     return Interval(value, least, most)
-
-
-# Averages ------------------------------------------------------------------------------------
 
 
 class FoldAverage(NamedTuple):

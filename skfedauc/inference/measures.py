@@ -41,9 +41,6 @@ from skfedauc.measures import (
 _N_THRESHOLDS = 32
 
 
-# Any measure --------------------------------------------------------------------------------------
-
-
 def _oriented(measure: Measure, curves: GroupCurves) -> tuple[GroupCurves, float]:
     """Return curves and a false positive rate that define the measure as a height or an area.
 
@@ -74,9 +71,6 @@ def value_of(measure: Measure, index: Floats) -> Floats:
     low, high = measure.scale
     # An index of 1 has no rounding error.
     return index if high - low == 1.0 else high - (high - low) * (1.0 - index)
-
-
-# Sampling errors --------------------------------------------------------------------------------
 
 
 def influence_of(measure: Measure, curves: GroupCurves) -> Influence:
@@ -112,9 +106,6 @@ def errors_of(measure: Measure, curves: GroupCurves, index: Floats) -> Errors:
     # An upper bound replaces an unknown variance, as if the bound had no sampling error.
     unknown = curves.defined & np.isnan(variance)
     return LogitErrors(np.where(unknown, bound, variance), np.where(unknown, np.inf, freedom))
-
-
-# Limits of groups -------------------------------------------------------------------------------
 
 
 def limits_of(
@@ -169,9 +160,6 @@ def few_within(measure: Measure, curves: GroupCurves, tail: float) -> tuple[NDAr
     return curves.defined & (fewest < 1.0), "positive" if is_reversed else "negative"
 
 
-# Certain intervals ------------------------------------------------------------------------------
-
-
 def bounds_of(
     measure: Measure, lowest: GroupCurves, highest: GroupCurves, *, overlaps: bool = False
 ) -> tuple[Floats, Floats]:
@@ -188,9 +176,6 @@ def bounds_of(
                 return low, greatest_average_precision(highest)
             return low, average_precision(highest)
     return index_of(measure, lowest), index_of(measure, highest)
-
-
-# Sensitivity --------------------------------------------------------------------------------------
 
 
 def true_positive_rate(curves: GroupCurves, fpr: float | Floats) -> Floats:
@@ -235,9 +220,6 @@ def true_positive_rate_influence(curves: GroupCurves, fpr: float) -> Influence:
     variance = threshold_moments(curves, fpr)[1]
     slope = np.sqrt(variance * (curves.negatives.effective + 1.0) / (fpr * (1.0 - fpr)))
     return Influence(share, -slope[curves.groups] * share)
-
-
-# Few negatives within the rate ------------------------------------------------------------------
 
 
 def fewest_within(n: Floats, fpr: float, tail: float) -> Floats:
@@ -330,9 +312,6 @@ def sensitivity_errors(curves: GroupCurves, fpr: float, observed: Floats) -> Wil
     correlation = np.clip(ratio(variance, mean * (1.0 - mean), 0.0), 0.0, 1.0)
     effective = n_positives / (1.0 + np.maximum(n_positives - 1.0, 0.0) * correlation)
     return WilsonErrors(observed, mean, curves.if_defined(effective))
-
-
-# Partial area -------------------------------------------------------------------------------------
 
 
 def partial_area(curves: GroupCurves, max_fpr: float) -> Floats:
@@ -428,9 +407,6 @@ def perfect_area_limit(curves: GroupCurves, max_fpr: float, tail: float) -> Floa
     return found
 
 
-# Average precision --------------------------------------------------------------------------------
-
-
 def average_precision(curves: GroupCurves) -> Floats:
     """Return each group's average precision, as scikit-learn's `average_precision_score`."""
     found = curves.sums((curves.top - curves.bottom) * _precision(curves))
@@ -510,8 +486,6 @@ def greatest_average_precision(curves: GroupCurves) -> Floats:
     found = curves.sums((curves.top - curves.bottom) * highest)
     return curves.if_defined(np.clip(found, 0.0, 1.0))
 
-
-# Several models on the same rows ------------------------------------------------------------------
 
 # Largest probability that no row is within the rates of a partial AUC. Above this probability, the
 # variance is too small on average, and there is no test.

@@ -43,8 +43,6 @@ from skfedauc.inference.variances import bounded, clustered_variance, freedom_of
 # Largest product of the numbers of groups and rows for variances of xAUC disparities
 _MOST_VISITS = 50_000_000
 
-# Values ------------------------------------------------------------------------------------
-
 
 class RowValues(NamedTuple):
     """A measure for several models, and the row values that determine its sampling error.
@@ -79,9 +77,6 @@ def means_of(rows: Rows, values: Floats) -> Floats:
     amounts = (rows.weights * of_model if rows.is_weighted else of_model for of_model in values)
     scale = 1.0 if rows.is_weighted else rows.weights[:1].sum()
     return np.array([ratio(scale * rows.by_class(of), rows.sizes.weight) for of in amounts])
-
-
-# Variances of differences ------------------------------------------------------------------
 
 
 class Joint(NamedTuple):
@@ -231,9 +226,6 @@ def joint_disparities(rows: Rows) -> Joint:
 def _freedom(sizes: Sizes, rates: tuple[float, float]) -> Floats:
     """Return the degrees of freedom of each class's variance, for independent rows."""
     return np.maximum(np.array(rates)[:, None] * sizes.effective - 1.0, 1.0)
-
-
-# Comparisons -------------------------------------------------------------------------------
 
 
 class Comparisons(NamedTuple):
@@ -443,8 +435,6 @@ def _is_tested(variance: Floats) -> NDArray[np.bool_]:
     return np.asarray(variance >= ROUNDING**2, np.bool_)
 
 
-# Changes of gaps between groups ------------------------------------------------------------
-
 # Standard errors below which two groups may exchange their order
 _NEAR = 2.0
 
@@ -615,9 +605,6 @@ def _is_clear(of: GroupValues, group: int) -> bool:
     error = np.sqrt(of.variance + of.variance[:, [group]])
     is_near = apart < _NEAR * error
     return int(is_near.any(axis=0).sum()) <= 1
-
-
-# Changes of rates ----------------------------------------------------------------------------
 
 
 def rate_changes(

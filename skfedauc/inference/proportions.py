@@ -45,9 +45,6 @@ _GROUPS_AT_ONCE = 256
 _ONE_CLUSTER = 1.0 + 1e-9
 
 
-# Limits of one share -----------------------------------------------------------------------------
-
-
 def lower_limit(n_events: ArrayLike, n_trials: ArrayLike, tail: ArrayLike) -> Floats:
     """Return Clopper and Pearson's limit below the probability of an event; NaN without trials.
 
@@ -107,9 +104,6 @@ def _n_rows(rows: ArrayLike | Shares, tail: float) -> Floats:
     return rows.effective_rows(tail) if isinstance(rows, Shares) else np.asarray(rows, np.float64)
 
 
-# Differences and ratios of two shares ------------------------------------------------------------
-
-
 def lower_limit_of_ratio(one: Limits, other: Limits, correlation: Floats | None = None) -> Floats:
     """Return the lower limit of a ratio between two estimates of at least 0 (Donner and Zou 2012).
 
@@ -129,9 +123,6 @@ def lower_limit_of_ratio(one: Limits, other: Limits, correlation: Floats | None 
         found = np.where(product < 0.0, (product - root) / of_other, of_one / (product + root))
     # A limit of 0 also holds for shares of 0, for which the fraction is 0 / 0.
     return np.where(of_one > 0.0, found, of_one)
-
-
-# Gaps between groups -----------------------------------------------------------------------------
 
 
 def estimates_of_shares(shares: Floats, rows: Floats | Shares) -> Estimates:
@@ -191,9 +182,6 @@ def tail_of(deviate: float) -> float:
     from scipy.special import ndtr
 
     return float(ndtr(-min(deviate, 37.0)))  # Smaller tails lose digits.
-
-
-# Clustered rows -----------------------------------------------------------------------------------
 
 
 class Shares(NamedTuple):
@@ -306,8 +294,6 @@ class ClusterSums(Units):
     def shares(self) -> Shares:
         """Group ratios that are shares of the denominator's rows."""
         return self.precision_of(self.value)
-
-    # Several groups ------------------------------------------------------------------------
 
     @functools.cached_property
     def correlation(self) -> Floats | None:

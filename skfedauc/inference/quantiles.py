@@ -48,9 +48,6 @@ class StudentT(NamedTuple):
         return float(t_quantile(tail, self.degrees_of_freedom))
 
 
-# Tukey's studentized range -----------------------------------------------------------------
-
-
 def studentized_range_tail(value: ArrayLike, n_groups: int) -> Floats:
     """Return the probability that the range of `n_groups` standard normals exceeds a value.
 
@@ -88,8 +85,6 @@ def studentized_range_quantile(alpha: float, n_groups: int) -> float:
 
     return float(brentq(excess, 0.0, 50.0, xtol=1e-13, rtol=1e-13))
 
-
-# The largest of several correlated differences ---------------------------------------------
 
 # Random directions, and projections at once. Sorted directions are joined to blocks, except the
 # highest, because small tail probabilities depend on these.
@@ -168,8 +163,6 @@ class LargestDifference(NamedTuple):
             return float((self.share * chdtrc(k, squares)).sum())
         return float((self.share * fdtrc(k, self.degrees_of_freedom, squares / k)).sum())
 
-
-# Weighted means of random groups -----------------------------------------------------------
 
 # Largest total of random numbers, in parts, and bounds on the number of draws of one per group
 _NUMBERS, _NUMBERS_AT_ONCE, _LEAST_DRAWS, _MOST_DRAWS = 1 << 23, 1 << 20, 400, 20_000
@@ -299,9 +292,6 @@ def _draws(shares: bytes) -> tuple[float, Floats, Floats]:
         here = slice(start, start + len(values))
         product[here], rest[here] = values @ (weight * slope), values**2 @ weight
     return float((weight * slope**2).sum()) * squares, product * np.sqrt(squares), rest
-
-
-# Roots -------------------------------------------------------------------------------------
 
 
 def roots_of(function: Callable[[Floats], Floats], low: Any, high: Any) -> Floats:

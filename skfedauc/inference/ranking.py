@@ -26,9 +26,6 @@ from skfedauc.inference.intervals import AUCSpread, Spreads
 from skfedauc.inference.quantiles import normal_quantile
 from skfedauc.inference.variances import Extremes, Variances, bounded, examples_of, numbered
 
-# Ranks and the worst group ------------------------------------------------------------------------
-
-
 Ints = NDArray[np.int64]
 
 # Largest number of groups that each group is compared with, to rule it out as the worst
@@ -152,9 +149,6 @@ def _exceeds(below: Floats, auc: Floats, other: Floats, above: Floats) -> NDArra
     """
     apart = auc[:, None] - other
     return (apart > 0.0) & (np.square(apart) > np.square(below)[:, None] + np.square(above))
-
-
-# Shrunken AUCs -------------------------------------------------------------------------------
 
 
 # Shrinkage towards an estimated mean reduces the error only with at least four groups.

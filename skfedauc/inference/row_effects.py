@@ -260,9 +260,6 @@ def cluster_effects(
     return effects.reshape(len(effects), 2, -1), units
 
 
-# Corrections ---------------------------------------------------------------------------------
-
-
 def cluster_corrections(weights: Floats, totals: Floats, squares: Floats) -> Floats:
     """Return Bell and McCaffrey's correction of each cluster's residual for the common mean.
 

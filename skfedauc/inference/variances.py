@@ -168,8 +168,6 @@ class Variances:
         """Degrees of freedom for limits: Student's t with clusters, else the normal."""
         return self.degrees_of_freedom if self.clusters else np.full(self.auc.shape, np.inf)
 
-    # Several groups ------------------------------------------------------------------------
-
     @property
     def shares_clusters(self) -> bool:
         """Whether a cluster has rows in several groups, which makes group AUCs dependent."""
@@ -247,9 +245,6 @@ class Extremes(NamedTuple):
     def is_binned(self) -> bool:
         """Whether the extremes differ from the counts."""
         return self.lowest is not self.given
-
-
-# Single groups -------------------------------------------------------------------------------
 
 
 def variances_of(counts: ScoreCounts, exponent: int | None = None) -> Variances:
@@ -364,9 +359,6 @@ def _shared(
     variance = np.where(variance * (m * n) < 1e-14, 0.0, variance)
     moments = PairMoments(of_pairs + of_positives + of_negatives, of_negatives, of_positives)
     return moments, variance
-
-
-# All groups together -------------------------------------------------------------------------
 
 
 class Pooled(NamedTuple):
@@ -502,9 +494,6 @@ def clustered_variance(residuals: Sequence[Floats], weights: Sequence[NDArray[An
 def freedom_of_shares(share: Floats) -> float:
     """Return an effective number of clusters, 1 / sum(share**2), minus one; at least 1."""
     return max(1.0 / float((share**2).sum()) - 1.0, 1.0)
-
-
-# Pairs within folds ---------------------------------------------------------------------------
 
 
 def folds_of(pairs: GroupPairs) -> Variances:

@@ -390,8 +390,6 @@ def _splits(
     return splits
 
 
-# Counting in the workers -------------------------------------------------------------------------
-#
 # A scorer of `cross_validate` gets the test rows of X and y, but neither their groups nor, without
 # metadata routing, their weights. So the rows' numbers are passed as y.
 

@@ -106,9 +106,6 @@ def lay_out(ax: Axes) -> bool:
     return True
 
 
-# Text ------------------------------------------------------------------------------------------
-
-
 def text_of(label: Any, most: int = MOST_CHARACTERS) -> str:
     """Return a label as one text line; a long label gets an ellipsis in the middle."""
     return _words.shortened_label(label, most)
@@ -132,9 +129,6 @@ def set_ticks(axis: Axis, positions: Sequence[float], texts: Sequence[str], **kw
     for text in axis.set_ticks(list(positions), labels=list(texts), fontsize=SMALL, **kwargs):
         as_written(text.label1)
         as_written(text.label2)
-
-
-# Groups ----------------------------------------------------------------------------------------
 
 
 class Choice(NamedTuple):
@@ -254,9 +248,6 @@ def named(groups: Sequence[Any], absent: NDArray[np.bool_], lacking: str) -> str
     return f"{not_shown(which.size, 'group', lacking)}: {', '.join(names)}{more}"
 
 
-# Legends and notes -----------------------------------------------------------------------------
-
-
 def joined(*notes: str) -> str:
     """Join the notes that are not empty."""
     return "; ".join(filter(None, notes))
@@ -333,8 +324,6 @@ def legend_and_note(
     unit = (high - low) / max(height - above - below, height / 4)
     ax.set_ylim(low - below * unit, high + above * unit)
 
-
-# Base class ---------------------------------------------------------------------------------------
 
 Kind: TypeAlias = Literal["auc", "rank"]
 

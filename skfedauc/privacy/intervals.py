@@ -276,9 +276,6 @@ def _weights(
     }.get(name or "", (one, zero, zero))
 
 
-# Tables ------------------------------------------------------------------------------------------
-
-
 def interval_table(state: State, of: str, tail: float) -> pd.DataFrame:
     """Return the table of `PrivateCounts.confidence_intervals`; `tail` is each limit's error."""
     import pandas as pd

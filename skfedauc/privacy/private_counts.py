@@ -129,8 +129,6 @@ class PrivateCounts(Saved):
         )
         return counts
 
-    # Building ----------------------------------------------------------------------
-
     @classmethod
     def from_counts(
         cls,
@@ -263,8 +261,6 @@ class PrivateCounts(Saved):
         }
         return cls._of(merged(states))
 
-    # Estimates ---------------------------------------------------------------------
-
     def confidence_intervals(
         self, *, confidence_level: float = 0.95, of: Literal["groups", "statistics"] = "groups"
     ) -> pd.DataFrame:
@@ -322,8 +318,6 @@ class PrivateCounts(Saved):
         _input.check_option("of", of, ("groups", "statistics"))
         return interval_table(self._state, of, tail)
 
-    # Files -------------------------------------------------------------------------
-
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> PrivateCounts:
         """Read counts from a file of `save`.
@@ -372,8 +366,6 @@ class PrivateCounts(Saved):
         """
         check_bytes(data, "PrivateCounts")
         return cls._of(read_content(data, "data"))
-
-    # Object --------------------------------------------------------------------------
 
     def __len__(self) -> int:
         """Group count, or 1 for rows without groups."""

@@ -132,9 +132,6 @@ def check_sizes(state: State, name: str) -> None:
         raise ValueError(f"{name} has more rows than can be counted")
 
 
-# Sums --------------------------------------------------------------------------------------
-
-
 def exact_state(counts: ScoreCounts, bins: Bins, name: str) -> State:
     """Return counts by bin without noise and without a release."""
     found = view_of(counts)
@@ -224,9 +221,6 @@ def _check_distinct(parts: Mapping[str, State]) -> None:
             "add up: leave one out. If they are of different rows, give them different names.",
             UserWarning,
         )
-
-
-# Files -------------------------------------------------------------------------------------
 
 
 def content_of(state: State) -> bytes:

@@ -82,8 +82,6 @@ class GroupEstimates:
             return pd.Index(["all"] * self.pairs.n_groups, name="group")
         return _input.index_of_labels(labels, self.group_names)
 
-    # Values --------------------------------------------------------------------------------------
-
     @functools.cached_property
     def index(self) -> Floats:
         """Each group's index; NaN if the group lacks a class.
@@ -144,8 +142,6 @@ class GroupEstimates:
         except NotDefined as error:
             return self.policy.nan(error, self.pairs)
 
-    # Sampling errors of AUCs ---------------------------------------------------------------------
-
     @functools.cached_property
     def variances(self) -> Variances:
         """Variances of the group AUCs, for rows that are in one test set only."""
@@ -186,8 +182,6 @@ class GroupEstimates:
         lowest, highest = (end.in_use for end in self.extremes)
         return Extremes(self.in_use, lowest, highest)
 
-    # Sampling errors of other measures -----------------------------------------------------------
-
     @functools.cached_property
     def curves(self) -> GroupCurves:
         """Each group's curve."""
@@ -203,8 +197,6 @@ class GroupEstimates:
         """Sampling errors of each group's index."""
         return measures.errors_of(self.measure, self.curves, self.index)
 
-    # Limits of groups ----------------------------------------------------------------------------
-
     def limits(self, tail: float, method: Method) -> tuple[Floats, Floats, NDArray[Any]]:
         """Return limits of the group values, each with error probability `tail`, and notes."""
         measure = self.measure
@@ -218,8 +210,6 @@ class GroupEstimates:
         (values, used), defined = self.group_values, self.pairs.defined
         low, high, _ = self.limits(tail, method)
         return np.where(defined, low, values)[used], np.where(defined, high, values)[used]
-
-    # Binned scores -------------------------------------------------------------------------------
 
     @property
     def extremes(self) -> tuple[GroupEstimates, GroupEstimates]:

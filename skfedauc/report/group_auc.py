@@ -313,8 +313,6 @@ class GroupAUC:
         pairs = GroupPairs.of_rows(rows, n_jobs, _input.names_of(rows.labels, labels, groups))
         return cls(pairs, undefined=undefined, **given)
 
-    # Single numbers ------------------------------------------------------------------
-
     @functools.cached_property
     def pooled(self) -> float:
         """AUC of all rows together."""
@@ -386,8 +384,6 @@ class GroupAUC:
         """
         known = check_statistic(name, measure=self._estimates.measure, argument="name")
         return self._estimates.value_of(STATISTICS[known].compute)
-
-    # Tables --------------------------------------------------------------------------
 
     def statistics(self) -> pd.Series:
         """Return all named statistics.
@@ -597,8 +593,6 @@ class GroupAUC:
         """
         return abroca_table(self._estimates.of_auc("abroca"), reference)
 
-    # Intervals -------------------------------------------------------------------------
-
     def confidence_intervals(
         self,
         *,
@@ -665,8 +659,6 @@ class GroupAUC:
         table = group_intervals(self._estimates, confidence_level, way)
         return listed(self.counts, table)
 
-    # Are the groups equal? --------------------------------------------------------------
-
     def test_equal_groups(self) -> EqualGroupsTest:
         """Test that all groups have the same true AUC.
 
@@ -718,8 +710,6 @@ class GroupAUC:
         (0.0, True)
         """
         return difference_test(self._estimates.of_auc("test_difference"), confidence_level)
-
-    # Tests with a margin ------------------------------------------------------------------
 
     def test_margin(
         self, margin: float, *, reference: float | None = None, confidence_level: float = 0.95
@@ -815,8 +805,6 @@ class GroupAUC:
             self._estimates.of_auc("compare_groups"), reference, confidence_level
         )
 
-    # Which group is worst? ---------------------------------------------------------------
-
     def ranking(self, *, confidence_level: float = 0.95) -> pd.DataFrame:
         """Return shrunken group AUCs, and group ranks with confidence sets.
 
@@ -878,8 +866,6 @@ class GroupAUC:
             self._estimates.report_groups()
         return listed(self.counts, ranking_table(estimates, confidence_level))
 
-    # Standard deviation of the true AUCs -------------------------------------------------
-
     @functools.cached_property
     def tau(self) -> float:
         """Standard deviation of the groups' true AUCs, by restricted maximum likelihood (REML).
@@ -889,8 +875,6 @@ class GroupAUC:
         (`neg_tau`) average the unbiased estimate of ``tau**2`` instead, which may be negative.
         """
         return self.statistic("tau")
-
-    # Equivalence of averages and the pooled AUC --------------------------------------------
 
     def agreement(self, delta: float = 0.005) -> Agreement:
         """Test which averages of group AUCs are equivalent to the pooled AUC.
@@ -935,8 +919,6 @@ class GroupAUC:
         """
         return agreement_with_pooled(self._estimates.of_auc("agreement"), delta)
 
-    # Display ----------------------------------------------------------------------
-
     def _table(self, columns: Mapping[str, NDArray[Any]]) -> pd.DataFrame:
         """Return a table of the groups, in the order of their categories."""
         import pandas as pd
@@ -959,9 +941,6 @@ class GroupAUC:
         return first_lines_of(self).markdown()
 
 
-# For the other modules of the package, which compute from the same estimates ----------------------
-
-
 def estimates_of(report: GroupAUC) -> GroupEstimates:
     """Return the pairs, variances and group AUCs that determine a report's statistics."""
     return report._estimates  # noqa: SLF001
@@ -976,8 +955,6 @@ def first_lines_of(report: GroupAUC) -> FirstLines:
     """Return what a report shows first."""
     return first_lines(estimates_of(report), report._left_out.in_words())  # noqa: SLF001
 
-
-# Scores of an estimator ---------------------------------------------------------------------------
 
 # Largest difference of AUCs from rounding: a model's probabilities can be equal for rows with
 # different decision values. Reports print three digits.

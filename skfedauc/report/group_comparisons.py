@@ -167,8 +167,6 @@ def margin_test(
     )
 
 
-# Ranks --------------------------------------------------------------------------------------------
-
 _OF_ALL = ("shrunken_auc", "ci_low", "ci_high", "reliability")
 _OF_RANKED = ("rank", "rank_low", "rank_high", "may_be_worst")
 
@@ -225,8 +223,6 @@ def _notes(estimates: GroupEstimates, ranked: NDArray[np.bool_]) -> NDArray[Any]
             notes[g] = "; ".join(filter(None, ("not shrunken: fewer than four groups", notes[g])))
     return notes
 
-
-# Averages and the pooled AUC ----------------------------------------------------------------------
 
 # Level of the test: score distributions differ if the p value is below this level.
 _DIFFERENT = 0.01
@@ -394,9 +390,6 @@ def _verdict(
     if not differing:
         return f"{told} No difference between the groups' scores is detected."
     return f"{told} The scores of {_words.enumerated(differing)} differ between groups."
-
-
-# A group's rows and the rows of other groups ------------------------------------------------------
 
 
 def abroca_table(estimates: GroupEstimates, reference: Any) -> pd.DataFrame:

@@ -84,8 +84,6 @@ def _places(column: Sequence[Any], order: Sequence[Any]) -> NDArray[np.intp]:
     return np.array([place[label] for label in column], np.intp)
 
 
-# Groups that are left out -------------------------------------------------------------------------
-
 # Largest number of groups that a message names
 _MOST_NAMED = 5
 
@@ -128,8 +126,6 @@ def large_groups(pairs: GroupPairs, least: int) -> tuple[GroupPairs, LeftOut]:
     # The remaining groups tell whether a group has enough rows.
     return pairs.selected(kept, at_least=least or None), LeftOut(least, left_out)
 
-
-# Undefined AUCs -----------------------------------------------------------------------------------
 
 Undefined: TypeAlias = Literal["skip", "ignore", "raise"] | float
 

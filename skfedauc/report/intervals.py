@@ -33,9 +33,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-# Certain intervals -------------------------------------------------------------------------------
-
-
 def group_bounds(estimates: GroupEstimates) -> Bounds:
     """Return the certain intervals of the group values, each of shape (n_groups,)."""
     low, high = (end.by_group for end in estimates.extremes)
@@ -84,9 +81,6 @@ def bounds_table(estimates: GroupEstimates) -> pd.DataFrame:
     return table.astype(np.float64)
 
 
-# In words ----------------------------------------------------------------------------------------
-
-
 def certain_range(bounds: Bounds, digits: int = 4) -> str:
     """Return a certain interval in words; rounding never shortens the interval."""
     scale = 10.0**digits
@@ -113,8 +107,6 @@ def binned_note(estimates: GroupEstimates) -> str:
         f"(width {pooled.high - pooled.low:.1e})"
     )
 
-
-# Rows of withheld groups --------------------------------------------------------------------------
 
 # Largest rounding error of an end of an interval, which is a ratio of sums of few products
 _REACH = 1e-14
@@ -176,9 +168,6 @@ def cover_withheld(table: pd.DataFrame, estimates: GroupEstimates) -> pd.DataFra
     return table
 
 
-# Confidence intervals of groups -------------------------------------------------------------------
-
-
 def _check_rows_of(method: intervals.Method, estimates: GroupEstimates) -> None:
     """Raise an error for dependent rows, because the method assumes independent rows.
 
@@ -227,9 +216,6 @@ def _note_of_binned(bounds: Bounds, of_low: str, of_high: str) -> str:
     if not np.isnan(bounds.low):
         notes.append(f"scores are binned: certainly {certain_range(bounds)}")
     return "; ".join(filter(None, notes))
-
-
-# Intervals of statistics -----------------------------------------------------------------------
 
 
 def statistic_intervals(

@@ -269,8 +269,6 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
     def __len__(self) -> int:
         return len(self._reports)
 
-    # Averages over classes ---------------------------------------------------------------------
-
     def statistic(self, name: StatisticName, class_average: ClassAverage = "macro") -> float:
         """Return an average over the classes of a statistic of each report.
 
@@ -307,8 +305,6 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
 
         table = pd.DataFrame([report.statistics() for report in self.values()])
         return table.set_axis(self._keys(), axis=0).rename_axis(columns="statistic")
-
-    # Groups ------------------------------------------------------------------------------------
 
     @property
     def by_group(self) -> pd.DataFrame:
@@ -449,8 +445,6 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         order = order_of_labels(united.tolist(), views[0].orders)
         place = np.argsort(order)
         return index[order], [place[own] for own in numbers]
-
-    # Display -----------------------------------------------------------------------------------
 
     def _keys(self) -> pd.Index:
         """Index of the reports in tables."""

@@ -108,8 +108,6 @@ def decomposition(pairs: GroupPairs) -> Decomposition:
     return Decomposition(within, cross, share_of(weight_within, weight))
 
 
-# Averages --------------------------------------------------------------------------------------
-
 # Weights of the group AUCs in each average.
 AVERAGES: dict[str, Callable[[GroupPairs], NDArray[Any]]] = {
     "macro": lambda pairs: np.ones(pairs.n_groups),
@@ -177,9 +175,6 @@ def _on_scale(
     """Return the limits of an index as limits of the measure."""
     least, most = (float(measures.value_of(estimates.measure, end)[0]) for end in (low, high))
     return intervals.Interval(np.nan, least, most, note)
-
-
-# Other statistics ------------------------------------------------------------------------------
 
 
 def pooled(estimates: GroupEstimates) -> float:
@@ -428,9 +423,6 @@ def _spread(estimates: GroupEstimates, estimator: Callable[[Variances], float]) 
     if np.isnan(found):
         raise NotDefined(NO_SPREAD)
     return found
-
-
-# The table -------------------------------------------------------------------------------------
 
 
 class Statistic(NamedTuple):

@@ -174,9 +174,6 @@ def summary_note(estimates: GroupEstimates) -> str:
     return f"; a summary by group, which does not determine {_words.enumerated(absent, 'or')}"
 
 
-# How good? -------------------------------------------------------------------------------------
-
-
 def _quality(estimates: GroupEstimates) -> Iterator[str]:
     """Yield the pooled AUC and the AUC within groups."""
     of_fold = " in the same fold" if estimates.pairs.is_within_folds else ""
@@ -216,9 +213,6 @@ def _certain(estimates: GroupEstimates, name: str) -> list[str]:
         return []
     bounds = statistic_bounds(estimates, name)
     return [] if np.isnan(bounds.low) else [f"certainly {certain_range(bounds, 3)}"]
-
-
-# Which group is worst, and is the gap more than sampling error? ----------------------------------
 
 
 def _worst(estimates: GroupEstimates) -> Iterator[str]:
@@ -280,9 +274,6 @@ def _pair(test: DifferenceTest, aucs: dict[Any, float]) -> str:
     return f"most clearly {' and '.join(told)}, {_number(aucs[pair[0]] - aucs[pair[1]])} apart"
 
 
-# Table -----------------------------------------------------------------------------------------
-
-
 def _table(
     estimates: GroupEstimates,
 ) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...], str]:
@@ -329,9 +320,6 @@ def _remark(positives: int, negatives: int) -> str:
     if fewer == 0:
         return f"no {name}s"
     return f"only {_words.counted(fewer, name)}" if fewer < FEW else ""
-
-
-# Numbers ---------------------------------------------------------------------------------------
 
 
 def _number(value: float) -> str:

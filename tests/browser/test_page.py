@@ -97,9 +97,6 @@ def unfold(browser):
     )
 
 
-# Reading -----------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_the_first_screen_has_the_lines_of_the_terminal(browser, pages, audits, name):
     browser.get(pages[name])
@@ -203,9 +200,6 @@ def test_nothing_is_loaded_and_no_script_runs(sites):
     assert all("Content Security Policy" in entry["message"] for entry in refusals)
 
 
-# Accessibility -----------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 390])
 @pytest.mark.parametrize("name", NAMES)
@@ -266,9 +260,6 @@ def test_contrast_of_texts_and_plots(browser, pages, emulate, name, scheme):
     *color, opacity = matrix.im_.to_rgba(np.array([9.0, -9.0])).T
     for mixed in (opacity * 255 * np.array(color) + (1 - opacity) * np.array(back)[:3, None]).T:
         assert contrast([float(part) for part in re.findall(r"[\d.]+", text)], mixed) >= 4.5
-
-
-# Printing ----------------------------------------------------------------------------------------
 
 
 def printed(browser, paper):

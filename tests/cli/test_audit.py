@@ -29,9 +29,6 @@ def audit_of(frame, by, **options):
     )
 
 
-# The audit of Python ---------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("by", [["sex"], ["g", "sex"]])
 def test_text_page_card_and_document_are_those_of_python(frame, by, tmp_path, capsys):
     frame, path = with_gaps(frame), tmp_path / "gaps.csv"
@@ -86,9 +83,6 @@ def test_decisions_and_positive_labels_are_those_of_the_columns(frame, tmp_path,
         document = audit(tmp_path / "decided.csv", *COLUMNS[:4], *options)
         expected = audit_of(frame, ["sex"], y_pred=words[decided], pos_label=positive)
         assert document["columns"] == json.loads(expected.to_json())["columns"]
-
-
-# Within the labels of a control column ------------------------------------------------------
 
 
 @pytest.mark.parametrize("columns", [["sex"], ["sex", "team"]])
@@ -155,9 +149,6 @@ def test_a_tolerance_within_labels_is_named(frame, tmp_path, capsys):
     of_file = ["--label", "one", "--score", "s", "--group", "g", "--within", "sex"]
     assert main(["audit", str(file), *of_file, *limit]) == 5
     assert "difference by g within sex f is undecided" in capsys.readouterr().err
-
-
-# Clusters ------------------------------------------------------------------------------
 
 
 def test_an_audit_of_clusters(tmp_path, audit, capsys):

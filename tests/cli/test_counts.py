@@ -24,8 +24,6 @@ def sites(frame, counted):
     return [counted(part, name, *BOTH) for name, part in parts.items()]
 
 
-# The numbers of an audit -----------------------------------------------------------------
-
 CASES = {
     "weights": ([*WEIGHTED, "--group", "sex"], []),
     "missing groups dropped": (COLUMNS, ["--missing", "drop"]),
@@ -83,9 +81,6 @@ def test_merged_sites_are_all_rows(frame, sites, written, tmp_path, capsys, audi
         assert aucs_of(grouping) == pytest.approx(expected_aucs(frame, by), abs=1e-12)
     assert document["sources"] == [source.to_dict() for source in merged.sources]
     assert document["weighted"] is False
-
-
-# Merging ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -181,9 +176,6 @@ def test_a_file_without_rows(sites, tmp_path, printed_by, error_of):
     assert ScoreCounts.load(tmp_path / "all.skfa").n_positives.sum() > 0
     assert "- There are no rows.\n" in printed_by("show", path)
     assert "needs rows of both classes; got 0 groups" in error_of(["report", path])
-
-
-# Files -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -97,9 +97,6 @@ def test_errors_name_the_batch(backend, files, tmp_path):
         ScoreCounts.from_batches(batches, **BY_SITE)
 
 
-# Workers that are killed ------------------------------------------------------------------------
-
-
 def killed_once(number, marker):
     """Return the rows of a day; the function kills the first worker that reads these rows."""
     if not os.path.exists(marker):

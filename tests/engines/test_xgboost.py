@@ -36,9 +36,6 @@ def of_rounds(statistic, predict, n_rounds, weights=None):
     return [float(f"{value:f}") for value in values]
 
 
-# One process ----------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("matrix", [xgboost.DMatrix, xgboost.QuantileDMatrix])
 @pytest.mark.parametrize("statistic", STATISTICS)
 @pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["unweighted", "weighted"])
@@ -128,8 +125,6 @@ def test_undefined_groups_are_reported_once_by_training():
         classifier(metric).fit(*TRAIN[:2], eval_set=[(X, y)], verbose=False)
     assert len([one for one in caught if "1 of 3 groups" in str(one.message)]) == 1
 
-
-# Workers on loopback --------------------------------------------------------------------------
 
 # The worker of each row of TRAIN and VALID
 SPLITS = {
