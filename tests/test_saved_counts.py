@@ -222,6 +222,9 @@ CASES_OF_SOURCES = {
     "a sum after its parts": (lambda: merge(A, B, AB), lambda: ONE + THREE),
     "counted again, after the sum": (lambda: AB + AGAIN, "both contain the source 'oslo'"),
     "two sums of one source": (lambda: AB + BC, "both contain the source 'va'.*whole - part"),
+    "one site by two names": (
+        lambda: merge(A, A.with_source("rio")), "the same rows, as the source 'oslo'.* 'rio'"
+    ),
     "mended by subtraction": (lambda: AB + (BC - B), lambda: merge(ONE, THREE, FOUR)),
     "a sum replaces its part": (
         lambda: merge(OTHER, AB, repeated="replace"), lambda: ONE + THREE

@@ -185,12 +185,12 @@ def _is_replaced(first: Part, second: Part, is_replacing: bool) -> bool:
 
 
 def _overlap(first: Part, second: Part) -> MergeError:
-    shared = [
+    shared = next(
         source
         for source in second.sources
         if source.key in first.keys or source.identifier in first.identifiers
-    ]
-    names, what = f"{first.name} and {second.name}", shared[0].in_words()
+    )
+    names, what = f"{first.name} and {second.name}", shared.in_words()
     if first.keys == second.keys and len(first.sources) == 1:
         fact = f"{names} both are {what}, with different counts"
         mend = (
@@ -198,6 +198,9 @@ def _overlap(first: Part, second: Part) -> MergeError:
             "count, for instance with different periods."
         )
     else:
+        own = [of.in_words() for of in first.sources if of.identifier == shared.identifier]
+        if own and own[0] != what:
+            what = f"the same rows, as {own[0]} and as {what}"
         fact = f"{names} both contain {what}, so rows may count twice"
         mend = "Leave one of them out, or take the source out of one: whole - part."
     return MergeError(fact, mend, "repeated")
