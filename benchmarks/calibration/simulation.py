@@ -10,7 +10,7 @@ from scipy.special import ndtr, ndtri
 
 from skfedauc import GroupAUC, ScoreCounts
 from skfedauc.inference.intervals import Interval
-from skfedauc.report.intervals import INTERVALS, Sampling
+from skfedauc.report.statistics import STATISTICS, Sampling
 
 Floats = NDArray[np.float64]
 
@@ -93,7 +93,8 @@ def two_values(rng: np.random.Generator, y: NDArray[np.bool_], auc: float) -> Fl
 
 def interval_of(found: GroupAUC, statistic: str, over: str) -> Interval:
     """Return the 95 % interval of a statistic, without the other rows of the table."""
-    return INTERVALS[statistic](found._estimates, Sampling(0.95, "logit", over == "groups"))
+    limits = STATISTICS[statistic].limits
+    return limits(found._estimates, Sampling(0.95, "logit", over == "groups"))
 
 
 def covers(interval: Interval, truth: float) -> bool:

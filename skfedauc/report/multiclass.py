@@ -406,7 +406,7 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         of_all = ClassIntervals(pooled, self._rows, [one] * len(self), 1, confidence_level)
         table = {"pooled": of_all.of_groups(_mean(parts, "pooled", share), share[None, :])}
         for name in AVERAGES:
-            of_parts = [shares(part, name) for part in parts]
+            of_parts: list[Any] = [shares(part, name) for part in parts]
             if any(own is None for own in of_parts):
                 continue
             of_groups = self._by_group(of_parts, 0.0) * share
