@@ -87,6 +87,14 @@ def test_rates_are_those_of_aequitas_and_aif360():
         np.testing.assert_allclose(found[name], expected, rtol=0, atol=1e-12)
 
 
+def test_changes_of_a_row_do_not_reach_the_answer():
+    found = audit_of(*rows_of(0)).answers["group"]["difference"]
+    group = found.groups[0]
+    kept = found.row(group)
+    found.row(group)["value"] = 99.0
+    assert found.row(group) == kept
+
+
 def test_the_primary_answer_is_the_test_of_the_report():
     for seed in range(6):
         rows = rows_of(seed, gap=seed / 3, n_groups=2 + seed % 4)

@@ -8,7 +8,7 @@ excludes it, so both agree at every level.
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -123,13 +123,13 @@ class Answer:
         return self.verdict not in ("undecided", "unanswered")
 
     @functools.cached_property
-    def _rows(self) -> dict[Any, dict[Any, Any]]:
+    def _rows(self) -> dict[Any, dict[Hashable, Any]]:
         assert self.table is not None
         return dict(zip(self.groups, self.table.to_dict("records"), strict=True))
 
     def row(self, group: Any) -> dict[str, Any]:
         """Return a group's row in the table."""
-        return self._rows[group]
+        return {str(name): value for name, value in self._rows[group].items()}
 
     def __repr__(self) -> str:
         if self.missing:
@@ -160,8 +160,8 @@ def answer(question: Question, sample: Sample, n_claims: int = 1) -> Answer:
     table = {"n_rows": n_rows, "value": contrast.values, **contrast.columns(alpha, reference)}
     shown = None
     if is_apart:  # first without groups with few rows
-        among = ~sample.is_few, np.ones_like(sample.is_few)
-        shown = next(filter(None, (contrast.clearest(alpha, groups) for groups in among)), None)
+        everyone = np.ones_like(sample.is_few)
+        shown = contrast.clearest(alpha, ~sample.is_few) or contrast.clearest(alpha, everyone)
     if shown is None or shown[:2] == largest[:2]:
         shown = largest
     return Answer(
@@ -213,6 +213,7 @@ def _larger(question: Question, sample: Sample, n_claims: int) -> Answer:
 def change(
     question: Question, pair: tuple[Sample, Sample], models: TwoModels, n_claims: int = 1
 ) -> Answer:
+    """Return how a gap changes from the first to the second model on the same rows."""
     sample = pair[0]
     missing = question.missing(sample) or question.missing(pair[1])
     if missing:

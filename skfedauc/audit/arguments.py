@@ -93,6 +93,7 @@ def check_columns(intersections: Any, columns: Sequence[str]) -> list[tuple[str,
 def check_tolerances(
     tolerances: Any, favorable: Any, *, has_decisions: bool = True
 ) -> dict[str, float]:
+    """Return the limits by gap name; a gap of decisions needs decisions."""
     if tolerances is None:
         return {}
     if not isinstance(tolerances, Mapping):
@@ -111,15 +112,17 @@ def check_tolerances(
                 "favorable='positive'. Or pass a tolerance of "
                 "'demographic_parity_difference', which is the same for both outcomes."
             )
+    limits = {
+        str(name): _input.check_share(limit, f"tolerances[{name!r}]")
+        for name, limit in tolerances.items()
+    }
+    for name in limits:
         if QUESTIONS[name].requires == "decisions" and not has_decisions:
             raise ValueError(
                 f"tolerances has {name!r}, a gap of decisions, and this audit has none: pass "
                 "y_pred=, decisions= or a number as threshold=, or omit this tolerance."
             )
-    return {
-        str(name): _input.check_share(limit, f"tolerances[{name!r}]")
-        for name, limit in tolerances.items()
-    }
+    return limits
 
 
 def predicted_positive(y_pred: Any, y_true: Any, pos_label: Any) -> NDArray[np.float64]:

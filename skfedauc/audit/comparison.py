@@ -12,7 +12,7 @@ from skfedauc import _words
 from skfedauc.audit.answers import ESTIMATE, Answer, Audited, change, change_within, gap_table
 from skfedauc.audit.contents import Output
 from skfedauc.audit.questions import QUESTIONS, TwoModels
-from skfedauc.audit.samples import Sample, column_names, labels_by, places_of
+from skfedauc.audit.samples import Sample, column_names, labels_by, numbers_of
 from skfedauc.comparison import paired_rows
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class AuditComparison(Output):
         if first.columns != second.columns or first.min_per_class != second.min_per_class:
             raise ValueError("a comparison needs audits with equal columns and min_per_class.")
         self.audits, self.models = (first, second), (models[0], models[1])
-        self.samples = first.samples
+        self.samples = first.samples  # The second has the same groups.
         self._by_row = first.by_row, second.by_row
 
     @functools.cached_property
@@ -93,7 +93,7 @@ class AuditComparison(Output):
         labels = labels_by(report.counts.groups or (), column_names(report), sample.names)
         rows = paired_rows([of.rows for of in self._by_row], report)
         # The rows in other groups are a last group.
-        codes = places_of(labels, sample.groups)[rows.codes]
+        codes = numbers_of(labels, sample.groups)[rows.codes]
         mine, is_compared = codes < n_groups, np.arange(n_groups + 1) < n_groups
         rows = dataclasses.replace(rows, codes=codes, n_groups=n_groups + 1)
         decided = [of.selected[mine] for of in self._by_row if of.selected is not None]

@@ -16,7 +16,7 @@ from skfedauc.audit import document, wording
 from skfedauc.audit.answers import LEVEL, Answer, Audited, tolerance
 from skfedauc.audit.document import Card, Cell, Line, Mark, Panels, Row, Table, rendered
 from skfedauc.audit.questions import QUESTIONS
-from skfedauc.audit.samples import Sample, places_of
+from skfedauc.audit.samples import Sample, numbers_of
 from skfedauc.inference.calibration import reliability
 from skfedauc.planning import rows_needed
 from skfedauc.report import GroupAUC, estimates_of
@@ -201,18 +201,24 @@ def _document_of(result: Any) -> Document:
             "facts": facts,
             "headline": " ".join(headline),
             "columns": {
-                column: {
-                    "answers": {name: _plain(of, favorable) for name, of in of_column.items()},
-                    "left_out": [
-                        {"group": plain_label(group), "n_positives": m, "n_negatives": n}
-                        for group, m, n in samples[column].left_out
-                    ],
-                }
+                column: _plain_column(of_column, samples[column], favorable)
                 for column, of_column in answers.items()
             },
             "tolerances": _plain_tolerances(of_models),
         },
     )
+
+
+def _plain_column(
+    answers: Mapping[str, Answer], sample: Sample, favorable: str | None
+) -> dict[str, Any]:
+    return {
+        "answers": {name: _plain(of, favorable) for name, of in answers.items()},
+        "left_out": [
+            {"group": plain_label(group), "n_positives": m, "n_negatives": n}
+            for group, m, n in sample.left_out
+        ],
+    }
 
 
 def _facts(facts: Mapping[str, Any], audits: Sequence[Audited]) -> tuple[str, ...]:
@@ -336,10 +342,12 @@ def _lower(found: Answer) -> set[Any]:
 
 
 def _ordered(found: Answer) -> list[Any]:
+    """Return the groups, lowest value first."""
     return sorted(found.groups, key=lambda of: found.row(of)["after" if found.models else "value"])
 
 
 def _ends(ordered: list[Any]) -> list[Any]:
+    """Return the lowest and the highest groups, as many as a plot shows."""
     half = MOST_MARKS // 2
     return ordered if len(ordered) <= MOST_MARKS else [*ordered[:half], *ordered[-half:]]
 
@@ -484,7 +492,7 @@ def plots_of(audit: Audited) -> tuple[Panels, ...]:
         order, n_groups = _ordered(of_aucs), len(sample.groups)
         if n_groups > MOST_MARKS:
             order = _ends([group for group in order if group not in of_aucs.few])
-        chosen = places_of(order, sample.groups).tolist()
+        chosen = numbers_of(order, sample.groups).tolist()
         many = "" if len(chosen) == n_groups else f" of {len(chosen)} of {n_groups:,} groups"
         found.append(_roc_curves(sample, of_aucs, chosen, many))
         if sample.has_probabilities:

@@ -632,13 +632,14 @@ def _date_of_now() -> str:
 
 
 def _counted(pairs: GroupPairs) -> ScoreCounts:
+    """Return the counts by group, or by group and cluster of clustered rows."""
     return pairs.counts if pairs.clusters is None else pairs.clusters.units
 
 
 def _copied(audit: FairnessAudit, **changed: Any) -> FairnessAudit:
     """Return a copy with some other attributes, which has computed nothing yet."""
-    found = object.__new__(FairnessAudit)
-    given = {name: of for name, of in vars(audit).items() if not hasattr(FairnessAudit, name)}
+    found = object.__new__(type(audit))
+    given = {name: of for name, of in vars(audit).items() if not hasattr(type(audit), name)}
     vars(found).update(given | changed)
     return found
 

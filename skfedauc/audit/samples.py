@@ -197,7 +197,7 @@ def _by_columns(pairs: GroupPairs, names: Sequence[str], chosen: Sequence[str]) 
     parts = labels_by(labels, names, chosen)
     counts = pairs.counts.regroup(dict(zip(labels, parts, strict=True)))
     if clusters is not None:
-        clusters = clusters.regroup(places_of(parts, counts.groups or ()), len(counts))
+        clusters = clusters.regroup(numbers_of(parts, counts.groups or ()), len(counts))
     return GroupPairs(counts, clusters=clusters)
 
 
@@ -208,7 +208,7 @@ def labels_by(labels: Sequence[Any], names: Sequence[str], chosen: Sequence[str]
     return list(map(itemgetter(*map(names.index, chosen)), labels))
 
 
-def places_of(labels: Sequence[Any], groups: Sequence[Any]) -> NDArray[np.intp]:
+def numbers_of(labels: Sequence[Any], groups: Sequence[Any]) -> NDArray[np.intp]:
     """Return each label's place among the groups, and their number for other labels."""
     place = {group: g for g, group in enumerate(groups)}
     return np.array([place.get(label, len(groups)) for label in labels], np.intp)
@@ -219,6 +219,7 @@ def column_names(report: GroupAUC) -> tuple[str, ...]:
 
 
 def decisions_at(counts: ScoreCounts, threshold: float) -> ScoreCounts:
+    """Return the decisions that select rows with a score of at least the threshold."""
     otherwise = "decisions= with counts of the decisions, or threshold=None to audit the ranking"
     if view_of(counts).ranges is not None:
         check_edges(counts, np.array([threshold]), f"{otherwise} alone")

@@ -139,6 +139,7 @@ def sentence(found: Answer, favorable: str | None = None) -> str:
 
 
 def short(found: Answer, favorable: str | None = None) -> str:
+    """Return the answer in a few words, for a table."""
     question, shown = found.question, found.shown
     if found.missing:
         return f"needs {found.missing}"
