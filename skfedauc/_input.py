@@ -174,24 +174,31 @@ def _caller(through: Collection[str] = ()) -> tuple[int, str]:
     return level, module
 
 
-def unwrapped(values: Any) -> Any:
-    """Return the table or column within narwhals objects, and other libraries' arrays as numpy.
-
-    Scikit-learn converts arrays in the same way without array dispatch.
-    """
-    package = type(values).__module__.partition(".")[0]
-    if package == "narwhals":
-        import narwhals as nw
-
-        return nw.to_native(values, pass_through=True)
+def from_array_api(values: Any) -> Any:
+    """Convert another library's array to numpy, like scikit-learn without array dispatch."""
     # Tensors of PyTorch follow the standard without its attribute.
-    is_array = hasattr(values, "__array__" if package == "torch" else "__array_namespace__")
-    return np.asarray(values) if is_array and not isinstance(values, np.ndarray) else values
+    is_of_torch = type(values).__module__.partition(".")[0] == "torch"
+    is_array = hasattr(values, "__array__" if is_of_torch else "__array_namespace__")
+    if is_array and not isinstance(values, np.ndarray):
+        return np.asarray(values)
+    return values
+
+
+def unwrapped(values: Any) -> Any:
+    """Return the table or column within a narwhals frame or series, from any namespace.
+
+    Other objects stay as they are: frames of engines have an attribute of any name.
+    """
+    if type(values).__module__.partition(".")[0] != "narwhals":
+        return values
+    import narwhals as nw
+
+    return nw.to_native(values, pass_through=True)
 
 
 def column_of(values: Any, name: str) -> NDArray[Any]:
     """Return any supported column as a one-dimensional numpy array."""
-    values = unwrapped(values)
+    values = from_array_api(values)
     # The conversion of pyarrow's dictionaries to numpy replaces missing values.
     if hasattr(values, "dictionary_encode") and hasattr(values.type, "index_type"):
         values = values.cast(values.type.value_type)
@@ -327,19 +334,19 @@ def _refuse_rounded(array: NDArray[Any], scores: NDArray[np.float64], name: str)
 
     Numbers that are equal to their float, or are the shortest decimal that rounds to it, do not.
     """
-    places: Iterable[int] = ()
+    is_rounded = np.zeros(array.size, np.bool_)
     if array.dtype.kind == "f" and array.dtype.itemsize > 8:
-        places = np.flatnonzero(scores != array)
+        is_rounded = scores != array
     elif array.dtype.kind in "Oiu" and array.dtype.itemsize == 8:
         kinds = set(map(type, array.tolist())) if array.dtype.kind == "O" else {int}
         # Rounding changes only integers beyond 2**53.
         is_far = np.abs(scores) >= 1 << 53 if kinds <= {int, *_FLOATS} else scores == scores
-        places = () if kinds <= _FLOATS else np.flatnonzero(is_far)
-    rounded = [place for place in places if _is_rounded(array[place], float(scores[place]))]
-    if rounded:
+        for place in np.flatnonzero(is_far) if not kinds <= _FLOATS else ():
+            is_rounded[place] = _is_rounded(array[place], float(scores[place]))
+    if is_rounded.any():
         raise ValueError(
-            f"{name} has {len(rounded)} of {array.size} numbers, such as "
-            f"{described(array[rounded[0]])}, that would be rounded to float64 and "
+            f"{name} has {is_rounded.sum()} of {array.size} numbers, such as "
+            f"{described(array[int(is_rounded.argmax())])}, that would be rounded to float64 and "
             "might tie with others; subtract one constant that all batches and sites share, or "
             f"round all in the same way. {_RANKS}"
         )
@@ -1299,7 +1306,7 @@ def encode_columns(columns: Mapping[str, Any]) -> Encoded:
 
 def _group_columns(groups: Any, name: str) -> list[Any]:
     """Convert the group labels that users pass to columns: numpy arrays or native series."""
-    groups = unwrapped(groups)
+    groups = from_array_api(unwrapped(groups))
     if isinstance(groups, np.ndarray):
         if groups.ndim == 2 and groups.shape[1] > 0:
             return [column_of(groups[:, i], name) for i in range(groups.shape[1])]
@@ -1459,8 +1466,10 @@ def unite_labels(tables: list[Labels]) -> tuple[list[NDArray[np.intp]], Labels]:
     if all(table is first or np.array_equal(table, first) for table in tables[1:]):
         return [np.arange(first.size)] * len(tables), first
     filled = [table for table in tables if table.size]
-    if len({table.dtype for table in filled}) > 1:  # numpy would make floats of integers.
-        filled = [table.astype(object) for table in filled]
+    of_tables = {table.dtype.kind for table in filled}
+    if {"i", "u"} <= of_tables:  # numpy would convert them to floats.
+        is_small = of_tables == {"i", "u"} and min(int(table[0]) for table in filled) >= 0
+        filled = [table.astype(np.uint64 if is_small else object) for table in filled]
     codes, labels = encode_column(np.concatenate(filled), "groups")
     return np.split(codes, np.cumsum([table.size for table in tables])[:-1]), labels
 

@@ -281,10 +281,10 @@ def response_values(estimator: Any, X: Any, name: str) -> Any:
 
 def _decisions_as_numbers(values: Any, estimator: Any, name: str) -> Any:
     """Return predicted classes as 1 for ``classes_[1]``, else 0; return scores as numpy."""
-    values = _input.unwrapped(values)
+    values = _input.from_array_api(values)
     if name != "predict" or not is_classifier(estimator):
         return values
-    return (np.asarray(values) == _input.unwrapped(estimator.classes_)[1]).astype(np.float64)
+    return (np.asarray(values) == _input.from_array_api(estimator.classes_)[1]).astype(np.float64)
 
 
 def _shared_scores(method_caller: Any, estimator: Any, X: Any, name: str) -> Any:
@@ -302,7 +302,7 @@ def _shared_scores(method_caller: Any, estimator: Any, X: Any, name: str) -> Any
     ours = (name, "of classes_[1]")
     if ours not in cache:
         is_foreign = name in cache and name != "predict" and is_classifier(estimator)
-        scores = _input.unwrapped(method_caller(estimator, name, X, pos_label=None))
+        scores = _input.from_array_api(method_caller(estimator, name, X, pos_label=None))
         if is_foreign and not _are_of_default_class(scores, estimator, X, name):
             scores = response_values(estimator, X, name)
         cache[ours] = _decisions_as_numbers(scores, estimator, name)
@@ -354,7 +354,7 @@ def _classes_of(estimator: Any) -> Any:
         and not hasattr(estimator, "classes_")
     ):
         check_is_fitted(estimator)
-    return _input.unwrapped(getattr(estimator, "classes_", None))
+    return _input.from_array_api(getattr(estimator, "classes_", None))
 
 
 def _three_classes(estimator: Any, remedy: str) -> Any:

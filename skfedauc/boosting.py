@@ -119,6 +119,7 @@ class _GroupMetric:
         return groups
 
     def _found(self, positive: NDArray[np.bool_]) -> _EvaluationSet:
+        """Return the evaluation set with these labels."""
         for one in self._sets:
             if np.array_equal(one.positive, positive):
                 return one
@@ -209,12 +210,17 @@ class XGBoostMetric(_GroupMetric):
 
     Notes
     -----
+    XGBoost passes probabilities in float32, unless the objective is a callable; near 0 and 1, rows
+    with different margins may have equal ones. It keeps six decimals of a custom metric, so early
+    stopping selects the first of several rounds that are equal to six decimals.
+
+    If two evaluation sets have equal labels in all rows, such as two sets sorted by label, and only
+    one of them is in the list, the metric cannot tell them apart. The metric, and the pickle of an
+    estimator with it, holds the labels and groups.
+
     In every round, the workers exchange score counts by ``xgboost.collective``, at most 16 bytes
     for each distinct score and group, which needs ``pip install "skfedauc[files]"``. A split of the
-    training by columns is not supported. XGBoost keeps six decimals of a custom metric, so early
-    stopping selects the first of several rounds that are equal to six decimals. The metric, and the
-    pickle of an estimator with it, holds the labels and groups; it cannot tell two sets with equal
-    labels in all rows apart if only one of them is in the list.
+    training by columns is not supported.
 
     References
     ----------
@@ -255,8 +261,9 @@ class XGBoostMetric(_GroupMetric):
         """Compute the metric from ``(predictions, DMatrix)``, or from ``(y, scores)``."""
         if not hasattr(second, "get_label"):  # XGBClassifier passes arrays.
             return self._merged_value(first, second, sample_weight, None)
-        rows = second.get_label(), first, second.get_weight(), second
-        return self.__name__, self._merged_value(*rows)
+        return self.__name__, self._merged_value(
+            second.get_label(), first, second.get_weight(), second
+        )
 
     def _merged_value(self, y: Any, scores: Any, weights: Any, dmatrix: Any) -> float:
         if weights is not None and len(weights) == 0:  # XGBoost's value for no weights
@@ -340,13 +347,27 @@ class LightGBMMetric(_GroupMetric):
 
     Examples
     --------
-    In this call by LightGBM, the first argument has the labels of the evaluation set:
-
+    >>> import lightgbm
+    >>> import numpy as np
     >>> from skfedauc.boosting import LightGBMMetric
-    >>> y, site = [0, 1, 0, 1, 1], ["a", "a", "b", "b", "b"]
-    >>> metric = LightGBMMetric("worst", groups=[(y, site)])
-    >>> metric(y, [0.2, 0.6, 0.5, 0.4, 0.9])
-    ('auc_worst', 0.5, True)
+    >>> rng = np.random.default_rng(0)
+    >>> X, site = rng.normal(size=(400, 3)), np.array(["va", "oslo"] * 200)
+    >>> y = (X[:, 0] + rng.normal(size=400) > 0).astype(int)
+    >>> train = lightgbm.Dataset(X[:300], y[:300])
+    >>> history = {}
+    >>> booster = lightgbm.train(
+    ...     {"objective": "binary", "num_leaves": 4, "metric": "None", "verbose": -1},
+    ...     train,
+    ...     num_boost_round=20,
+    ...     valid_sets=[lightgbm.Dataset(X[300:], y[300:], reference=train)],
+    ...     feval=LightGBMMetric("worst", groups=[(y[300:], site[300:])]),
+    ...     callbacks=[
+    ...         lightgbm.early_stopping(5, verbose=False),
+    ...         lightgbm.record_evaluation(history),
+    ...     ],
+    ... )
+    >>> list(history["valid_0"])
+    ['auc_worst']
     """
 
     _dataset = "Dataset"
@@ -370,17 +391,17 @@ class LightGBMMetric(_GroupMetric):
         self, first: Any, second: Any, weight: Any = None
     ) -> tuple[str, float, bool]:  # LightGBM passes weights to functions with three parameters.
         """Compute the metric from ``(predictions, Dataset)``, or from ``(y, scores, weight)``."""
-        rows = first, second, weight, None  # LGBMClassifier passes arrays.
-        if hasattr(second, "get_label"):
-            if self._function is not None and _n_machines(second.params or {}) > 1:
-                raise ValueError(
-                    "LightGBM has no exchange between the metrics of several machines, so a "
-                    "function of the Dataset would give the AUC of the rows of one machine. Give "
-                    "every machine the same evaluation set, and pass "
-                    "groups=[(y_valid, groups_valid)]."
-                )
-            rows = second.get_label(), first, second.get_weight(), second
-        return self.__name__, self._value(self._counts(*rows)), True
+        dataset = second if hasattr(second, "get_label") else None
+        if dataset is None:  # LGBMClassifier passes arrays.
+            return self.__name__, self._value(self._counts(first, second, weight, None)), True
+        if self._function is not None and _n_machines(dataset.params or {}) > 1:
+            raise ValueError(
+                "LightGBM has no exchange between the metrics of several machines, so a function "
+                "of the Dataset would give the AUC of the rows of one machine. Give every machine "
+                "the same evaluation set, and pass groups=[(y_valid, groups_valid)]."
+            )
+        counts = self._counts(dataset.get_label(), first, dataset.get_weight(), dataset)
+        return self.__name__, self._value(counts), True
 
 
 def _positives(y: Any, name: str) -> NDArray[np.bool_]:
@@ -408,6 +429,7 @@ def _are_same(one: _input.EncodedGroups, other: _input.EncodedGroups) -> bool:
 
 
 def _n_machines(params: dict[str, Any]) -> int:
+    """Return the number of machines in LightGBM's parameters."""
     numbers = [int(params[name]) for name in _N_MACHINES if params.get(name)]
     for name in _MACHINES:
         machines = params.get(name) or ()

@@ -209,7 +209,7 @@ class BoundedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Predictions of `classifier`; without `classifier`, each row has the prediction of a
             random member.
         """
-        X = _input.unwrapped(X)
+        X = _input.from_array_api(X)
         if self.classifier is not None:
             return np.asarray(self.classifier.predict(X))
         seed = self.random_state if random_state is None else random_state
@@ -318,7 +318,7 @@ def fit_with_error_bound(
     _check_classifier(estimator)
     classes, codes = _input.class_labels(y)
     labels, rng = classes[codes], _input.check_random_state(random_state)
-    X, X_unlabeled = _input.unwrapped(X), _input.unwrapped(X_unlabeled)
+    X, X_unlabeled = _input.from_array_api(X), _input.from_array_api(X_unlabeled)
     _input.check_length("y", labels.size, "X", _sklearn.number_of_rows(X))
     if X_unlabeled is not None and _sklearn.number_of_rows(X_unlabeled, "X_unlabeled") == 0:
         raise ValueError(

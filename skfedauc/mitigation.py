@@ -169,7 +169,7 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         _input.check_random_state(self.random_state)
         columns = _check_columns(self.groups)
         X = _checked(self, X, columns, reset=True)
-        sample_weight = _input.unwrapped(sample_weight)
+        sample_weight = _input.from_array_api(sample_weight)
         sensitive = select(X, columns)
         self._other_columns = [name for name in _names_of(X) if name not in columns]
         features = _without(X, columns) if self.drop else X
@@ -411,7 +411,7 @@ def _classes_of(y: Any, owner: str) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """Return the two sorted classes, and the rows' labels as codes 0 and 1."""
     if y is None:
         raise ValueError(f"{owner} requires y to be passed, but the target y is None.")
-    y = column_or_1d(_input.unwrapped(y), warn=True)
+    y = column_or_1d(_input.from_array_api(y), warn=True)
     classes, codes = _input.class_labels(y)
     if classes.size > 2:
         raise ValueError(
@@ -450,7 +450,7 @@ def _checked(estimator: Any, X: Any, columns: Columns, reset: bool) -> Any:
 
     With `reset`, the estimator stores the names and the column count.
     """
-    X = _input.unwrapped(X)
+    X = _input.from_array_api(_input.unwrapped(X))
     if _is_frame(X):
         _names_of(X)  # refuses repeated names
         X = validate_data(estimator, X, reset=reset, skip_check_array=True)

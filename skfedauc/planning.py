@@ -266,9 +266,14 @@ def rows_needed(
     The variance V(A) of an observed AUC with true AUC A is exact for normal scores [1]_; a pilot
     report scales its moments by those of the pilot rows. Observed AUCs are independent with a Beta
     distribution of mean A and variance V(A). An interval is wider than `width` in about half of all
-    samples. The plan assumes rows without weights in groups of equal size, prevalence and score
-    distribution, except for the lower AUC of one group. In simulations of plans for a power of
-    80 %, the tests have a power of 77.6 to 84.6 %, and of 73 % or more with few positives.
+    samples. The plan assumes groups of equal size, prevalence and score distribution, except for
+    the lower AUC of one group, and without a pilot report scores without ties. In simulations of
+    plans for a power of 80 %, the tests have a power of 77.6 to 84.6 %, and of 73 % or more with
+    few positives.
+
+    For weights that are independent of the scores, multiply the rows in each class by ``n *
+    sum(w**2) / sum(w)**2`` of its n weights w. In simulations with gamma weights, such plans had a
+    power of 81 % (shape 2) and 71 % (0.5).
 
     References
     ----------

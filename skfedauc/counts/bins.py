@@ -251,8 +251,9 @@ class Bins(Immutable):
         """Return bins for scores from 0 to 1 that are narrower near 0 and near 1.
 
         Octaves cover the distances of scores to 0 or 1, whichever is nearer, from
-        ``2**-(octaves + 1)`` to 1/2: an octave's largest distance is twice its smallest one. The
-        scores 0 and 1 have their own bins, and so have the smaller distances near 0 and near 1.
+        ``2**-(octaves + 1)`` to 1/2: an octave's largest distance is twice its smallest one. Each
+        octave has equally wide parts. The scores 0 and 1 have their own bins, and so have the
+        smaller distances near 0 and near 1.
 
         Parameters
         ----------

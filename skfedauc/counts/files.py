@@ -887,6 +887,7 @@ def label_of(entry: Any) -> Any:
     return pd.Timestamp(entry["instant"]).tz_convert(entry["zone"])
 
 
+# Versions 1 to 3, whose checksum covers the JSON text that Python writes
 _LEVELS = {1: "exact", 2: "bins", 3: "summary"}
 
 

@@ -245,7 +245,9 @@ def merged(
 def _parts_of(parts: Any, limits: Limits, invalid: list[str] | None) -> Iterator[Part]:
     """Yield the parts of a merge; `invalid` gets the reasons to leave files out, None raises."""
     is_table = hasattr(parts, "columns") or hasattr(parts, "column_names")
-    is_single = isinstance(parts, str | bytes | os.PathLike) or hasattr(parts, "_state")
+    is_single = isinstance(parts, str | bytes | os.PathLike) or isinstance(
+        getattr(parts, "_state", None), State
+    )
     if is_table or is_single or not isinstance(parts, Iterable):
         raise _wrong_parts(type(parts).__name__ if is_table else described(parts))
     named = parts.items() if isinstance(parts, Mapping) else ((None, part) for part in parts)

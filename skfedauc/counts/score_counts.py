@@ -603,7 +603,8 @@ class ScoreCounts(Saved):
         Summaries give the same group AUCs, averages, gaps, intervals and tests, but no result that
         compares rows in different groups, such as the pooled AUC, and `merge` accepts them only if
         no group is in two. With `max_cells`, the result holds ranges of scores even without joins:
-        one reduction to n cells makes the certain interval of the pooled AUC about ``.6 / n`` wide.
+        one reduction to n cells makes the certain interval of the pooled AUC about ``.6 / n`` wide,
+        and repeated ones widen it.
 
         Examples
         --------

@@ -313,7 +313,7 @@ def cross_validate_group_auc(
     undefined, missing = check_undefined(undefined), _input.check_missing(missing)
     _input.check_groups_given(groups)
     # scikit-learn selects no rows of narwhals' own frames, and refuses X and y of two libraries.
-    X = _input.unwrapped(X)
+    X = _input.from_array_api(_input.unwrapped(X))
     of_rows = _input.groups_of_rows(groups, X)
     _input.check_row_order({"X": X, "y": y, "groups": of_rows, "sample_weight": sample_weight})
     encoded = _input.EncodedGroups(*_input.encode_groups(of_rows, missing=missing))
