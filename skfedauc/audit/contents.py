@@ -27,8 +27,9 @@ if TYPE_CHECKING:
     from skfedauc.audit.document import Document
 
 # Largest numbers of groups in a plot, in a plot of all groups and in a table of the appendix, and
-# the largest number of characters of a plot's label
-MOST_MARKS, _MOST_IN_PLOT, _MOST_ROWS, _MOST_IN_LABEL = 12, 100, 500, 16
+# of characters of a plot's label: the first with which all labels differ
+MOST_MARKS, _MOST_IN_PLOT, _MOST_ROWS = 12, 100, 500
+_IN_LABEL = (20, 24, 28)
 # Largest numbers of points of a curve that is not thinned, and of bins of a group; squares of the
 # grid for thinning
 _MOST_POINTS, _N_BINS, _GRID = 150, 10, 100
@@ -178,8 +179,10 @@ def _document_of(result: Any) -> Document:
         headline += [_on_tolerance(row, answers) for row in tolerances]
         slopes = [of for of in samples.values() if of.has_probabilities]
         tables += map(_table_of_slopes, slopes if "calibration_difference" in also else [])
+    title = f"{model}: {title}" if model else title[:1].upper() + title[1:]
+    promise = f"{promise} {_LIMITS}"
     return document.Document(
-        title=f"{model}: {title}" if model else title[:1].upper() + title[1:],
+        title=title,
         facts=_facts(facts, audits),
         headline=" ".join(headline),
         cards=tuple(
@@ -192,12 +195,13 @@ def _document_of(result: Any) -> Document:
         also_level=also_level,
         tolerances=tuple(tolerances),
         legend=f"Plots: {legend}",
-        promise=f"{promise} {_LIMITS}",
+        promise=promise,
         definitions=tuple({of.question.title: of.question.definition for of in known}.items()),
         tables=tuple(tables),
         plots=plots_of(audits[0]) if len(audits) == 1 else (),
         provenance=_provenance(facts),
         data={
+            "title": title,
             "facts": facts,
             "headline": " ".join(headline),
             "columns": {
@@ -205,6 +209,7 @@ def _document_of(result: Any) -> Document:
                 for column, of_column in answers.items()
             },
             "tolerances": _plain_tolerances(of_models),
+            "promise": promise,
         },
     )
 
@@ -323,22 +328,30 @@ def _plan(found: Answer, sample: Sample) -> list[str]:
 def _marks(found: Answer) -> list[Mark]:
     """Return the plot's rows, lowest first; for two models, the limits are those of the change."""
     names = ["after", "after", "after", "before"] if found.models else ["value", *_ENDS]
-    lower, marks = _lower(found), []
-    for group in _ordered(found):
-        row, label = found.row(group), _words.shortened_label(group, _MOST_IN_LABEL)
+    lower, marks, ordered = _lower(found), [], _ordered(found)
+    for group, label in zip(ordered, _labels(ordered), strict=True):
+        row = found.row(group)
         style = "low" if group in lower else "few" if group in found.few else ""
         value, low, high, *before = (float(row[name]) for name in names)
         marks.append(Mark(label, value, low, high, int(row["n_rows"]), style, *before))
     return marks
 
 
+def _labels(groups: list[Any]) -> list[str]:
+    """Return labels that fit beside a plot, cut no further than they differ."""
+    for most in _IN_LABEL:
+        labels = [_words.shortened_label(group, most) for group in groups]
+        if len(set(labels)) == len(labels):
+            break
+    return labels
+
+
 def _lower(found: Answer) -> set[Any]:
-    """Return the groups that are established to be lower than the largest one."""
+    """Return the groups that are established to be lower than the largest one, or than another."""
     if found.question.is_with_others or found.models:
         return set()
-    if found.verdict == "differ" and len(found.groups) == 2:  # the lower one can be the reference
-        return {found.lowest}
-    return {group for group in found.groups if found.row(group)["simultaneous_high"] < 0}
+    lower = {group for group in found.groups if found.row(group)["simultaneous_high"] < 0}
+    return lower | {found.shown.lowest} if found.verdict == "differ" else lower
 
 
 def _ordered(found: Answer) -> list[Any]:
@@ -511,9 +524,9 @@ def _roc_curves(sample: Sample, of_aucs: Answer, chosen: list[int], many: str) -
         lines.append(Line(_words.shortened_label(sample.groups[g]), points, style))
     lines.sort(key=lambda line: line.style == "low")  # drawn last
     says = ["Groups that are established to be lower are red"] * bool(lower)
-    says += ["those of few rows are faint"] * bool(sample.is_few[chosen].any())
-    notes = "; ".join(says)
-    caption = f"ROC curves{many}, the lowest AUC first.{f' {notes}.' if notes else ''}"
+    says += [f"{'those' if says else 'Groups'} of few rows are faint"] * any(sample.is_few[chosen])
+    notes = f" {'; '.join(says)}." if says else ""
+    caption = f"ROC curves{many}, the lowest AUC first.{notes}"
     axes = "false positive rate", "true positive rate"
     return Panels(f"ROC curves by {sample.column}", caption, axes, (("", tuple(lines)),))
 

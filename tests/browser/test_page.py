@@ -18,7 +18,7 @@ from skfedauc.plotting import CrossAUCDisplay
 # WebDriver's name of a search strategy
 CSS = "css selector"
 HOSTILE = ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "&lt;b&gt;", "$x$"]
-NAMES = ["sites", "hostile", "three columns", "comparison"]
+NAMES = ["sites", "hostile", "three columns", "intersection", "comparison"]
 PAPERS = {"A4": (8.27, 11.69), "Letter": (8.5, 11.0)}
 
 
@@ -32,19 +32,25 @@ def rows_of(labels, n=1600, n_small=0, shift=0.4):
     return y, score, [labels[g] for g in group]
 
 
-def three_columns(n=2000):
-    """Return an audit by three columns, whose labels take two lines on paper."""
+def by_columns(intersections=(), n=2000):
+    """Return an audit by columns whose labels take two lines on paper."""
     rng = np.random.default_rng(1)
+    more = ["Amer-Indian-Eskimo", "Asian-Pac-Islander"] if intersections else []
     labels = {
         "sex": ["female", "male"],
         "age group": ["18 to 29", "30 to 64", "65 and older"],
-        "race": ["African-American", "Caucasian", "Hispanic or Latino"],
+        "race": ["African-American", "Caucasian", "Hispanic or Latino", *more],
     }
     groups = pd.DataFrame({name: rng.choice(found, n) for name, found in labels.items()})
     y = rng.integers(0, 2, n)
     score = 1 / (1 + np.exp(-(rng.normal(size=n) + y + (groups["sex"] == "male"))))
     return FairnessAudit.from_predictions(
-        y, score, groups=groups, tolerances={"difference": 0.05, "demographic_parity_ratio": 0.8}
+        y,
+        score,
+        groups=groups if not intersections else groups[["sex", "race"]],
+        intersections=intersections,
+        min_per_class=5,
+        tolerances={"difference": 0.05, "demographic_parity_ratio": 0.8},
     )
 
 
@@ -58,7 +64,8 @@ def audits():
     return {
         "sites": audit,
         "hostile": FairnessAudit.from_predictions(y, score, groups=groups),
-        "three columns": three_columns(),
+        "three columns": by_columns(),
+        "intersection": by_columns([("sex", "race")]),
         "comparison": audit.compare(other),
     }
 
