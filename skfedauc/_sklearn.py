@@ -31,7 +31,7 @@ from sklearn.utils.validation import (
     check_is_fitted,
 )
 
-from skfedauc import _input
+from skfedauc import _input, _labels
 from skfedauc._words import all_shortened, described, listed, shortened, shortened_text
 
 # Names of scikit-learn for other modules
@@ -218,7 +218,7 @@ def scores_of(
 def _check_labels(labels: NDArray[Any], positive: Any, estimator: Any, *, is_default: bool) -> None:
     """Check the labels of y, which may be others than those that the estimator was fitted on."""
     try:
-        _input.check_labels(labels, positive, name="y")
+        _labels.check_labels(labels, positive, name="y")
     except ValueError:
         fitted = np.asarray(getattr(estimator, "classes_", ())).tolist()
         found = [] if _input.count_missing(labels) else sorted(set(labels.tolist()), key=str)
@@ -254,7 +254,7 @@ def class_scores_of(
     check_estimator(estimator)
     classes = _three_classes(estimator, remedy)
     if y is not None:
-        _input.refuse_missing_labels(_labels_of(y, X), name="y")
+        _labels.refuse_missing_labels(_labels_of(y, X), name="y")
     asked = OF_CLASSES if response_method is None else response_method
     instead = None
     if response_method is None and hasattr(estimator, "decision_function"):
@@ -337,7 +337,7 @@ def positive_class(estimator: Any, pos_label: Any) -> tuple[Any, bool]:
         )
     if pos_label is None:
         return known[1], False
-    place = _input.position_of(pos_label, known)
+    place = _labels.position_of(pos_label, known)
     if place is None:
         raise ValueError(
             f"pos_label={shortened(pos_label)} is not among the classes of the estimator, "

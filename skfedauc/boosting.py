@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc import _input, _words
+from skfedauc import _input, _labels, _rows, _words
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.score_counts import counts_of_rows
 from skfedauc.pairs import GroupPairs
@@ -41,7 +41,7 @@ class _EvaluationSet(NamedTuple):
     """Labels and groups of the rows in one evaluation set."""
 
     positive: NDArray[np.bool_]
-    groups: _input.EncodedGroups
+    groups: _labels.EncodedGroups
 
 
 class _GroupMetric:
@@ -54,7 +54,7 @@ class _GroupMetric:
     ) -> None:
         self._statistic = check_statistic(statistic, scorer=True)
         self._undefined = check_undefined(undefined)
-        self._missing = _input.check_missing(missing)
+        self._missing = _labels.check_missing(missing)
         self._function = groups if callable(groups) else None
         self._sets = () if groups is None or callable(groups) else self._checked_sets(groups)
         self.__name__ = f"auc_{self._statistic}"
@@ -69,11 +69,11 @@ class _GroupMetric:
             )
         sets: list[_EvaluationSet] = []
         for position, (y, labels) in enumerate(groups):
-            _input.check_row_order({"y": y, "groups": labels})
-            codes, known = _input.encode_groups(labels, missing=self._missing)
+            _rows.check_row_order({"y": y, "groups": labels})
+            codes, known = _labels.encode_groups(labels, missing=self._missing)
             # Copy arrays of the user, who may change the values later.
             positive = _positives(y, f"y of groups[{position}]").copy()
-            one = _EvaluationSet(positive, _input.EncodedGroups(codes.copy(), known.copy()))
+            one = _EvaluationSet(positive, _labels.EncodedGroups(codes.copy(), known.copy()))
             _input.check_length("groups", codes.size, "y", positive.size)
             for before, other in enumerate(sets):
                 is_same = _are_same(one.groups, other.groups)
@@ -101,7 +101,7 @@ class _GroupMetric:
             groups = self._groups_of(dataset, positive.size)
         elif self._sets:
             groups = self._found(positive).groups
-        rows = _input.check_rows(
+        rows = _rows.check_rows(
             positive, scores, groups, weights, missing=self._missing, warn_labels=False
         )
         return counts_of_rows(rows)
@@ -248,7 +248,7 @@ class XGBoostMetric(_GroupMetric):
         *,
         groups: Groups = None,
         undefined: Undefined = "skip",
-        missing: _input.Missing = "raise",
+        missing: _labels.Missing = "raise",
     ) -> None:
         super().__init__(statistic, groups, undefined, missing)
         if groups is None and statistic != "pooled":
@@ -378,7 +378,7 @@ class LightGBMMetric(_GroupMetric):
         *,
         groups: Sequence[tuple[Any, Any]] | Callable[[Any], Any],
         undefined: Undefined = "skip",
-        missing: _input.Missing = "raise",
+        missing: _labels.Missing = "raise",
     ) -> None:
         super().__init__(statistic, groups, undefined, missing)
         if groups is None:
@@ -420,9 +420,9 @@ def _positives(y: Any, name: str) -> NDArray[np.bool_]:
     )
 
 
-def _are_same(one: _input.EncodedGroups, other: _input.EncodedGroups) -> bool:
+def _are_same(one: _labels.EncodedGroups, other: _labels.EncodedGroups) -> bool:
     return (
-        _input.kind_of(one.labels) == _input.kind_of(other.labels)
+        _labels.kind_of(one.labels) == _labels.kind_of(other.labels)
         and np.array_equal(one.labels, other.labels)
         and np.array_equal(one.codes, other.codes)
     )

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc import _input
-from skfedauc._input import number_integers
+from skfedauc import _rows
+from skfedauc._labels import number_integers
 from skfedauc._words import all_shortened, described
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.disclosure import Need, needs
@@ -40,7 +40,7 @@ class ClusterCounts:
     n_clusters: int
 
     @classmethod
-    def of_rows(cls, rows: _input.Rows, n_jobs: int | None = None) -> ClusterCounts:
+    def of_rows(cls, rows: _rows.Rows, n_jobs: int | None = None) -> ClusterCounts:
         """Count validated rows with clusters by group and cluster, with `n_jobs` threads."""
         assert rows.clusters is not None
         n_groups = 1 if rows.labels is None else rows.labels.size

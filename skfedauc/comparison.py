@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from skfedauc import _input, _words
+from skfedauc import _input, _labels, _rows, _words
 from skfedauc.counts import left_out
 from skfedauc.inference import intervals
 from skfedauc.inference.measures import (
@@ -83,7 +83,7 @@ class ModelComparison:
         ends = f", over new {self.over}{left_out(self.n_missing)})"
         if np.isnan(self.pvalue):
             return f"ModelComparison({what}: no p value, too few rows or no variation{ends}"
-        a, b = (_input.as_label(name) for name in self.table.index[_clearest(self.table)])
+        a, b = (_labels.as_label(name) for name in self.table.index[_clearest(self.table)])
         p = "p" if len(self.table) == 1 else f"smallest of {len(self.table)} adjusted p"
         return (
             f"ModelComparison({what}: {_words.shortened(b)} minus {_words.shortened(a)} "
@@ -105,7 +105,7 @@ def compare_models(
     sample_weight: Any = None,
     pos_label: Any = None,
     confidence_level: float = 0.95,
-    missing: _input.Missing = "raise",
+    missing: _labels.Missing = "raise",
 ) -> ModelComparison:
     """Compare the AUCs, or another measure, of two or more models on the same rows.
 
@@ -206,7 +206,7 @@ default="pooled"
     pairs = _pairs_of(names, reference)
     of_rows = groups, sample_weight, pos_label
     checked = _checked_rows(models, y_true, of_rows, missing=missing, clusters=clusters)
-    group_names = _input.names_of(checked[0].labels, groups)
+    group_names = _labels.names_of(checked[0].labels, groups)
     measure = check_measure(measure)
     check_comparable(measure, clusters)
     needs_all = not measure.is_auc or (statistic != "pooled" and over == "rows")
@@ -264,7 +264,7 @@ default="pooled"
     )
 
 
-def paired_rows(models: Sequence[_input.Rows], report: GroupAUC) -> Rows:
+def paired_rows(models: Sequence[_rows.Rows], report: GroupAUC) -> Rows:
     """Return the scores of all models by row; `report` is the report on one of the models."""
     rows = models[0]
     n_rows = rows.scores.size
@@ -296,13 +296,13 @@ def _check_options(statistic: Any, over: Any, groups: Any) -> None:
 
 def _checked_rows(
     models: Mapping[Any, Any], y_true: Any, of_rows: tuple[Any, Any, Any], **options: Any
-) -> list[_input.Rows]:
+) -> list[_rows.Rows]:
     """Return the validated rows of each model, which differ in the scores only."""
-    _input.check_missing(options["missing"])
+    _labels.check_missing(options["missing"])
     by_name = {f"scores[{name!r}]": values for name, values in models.items()}
-    _input.check_row_order(by_name)
+    _rows.check_row_order(by_name)
     return [
-        _input.check_rows(y_true, values, *of_rows, name=name, warn_labels=False, **options)
+        _rows.check_rows(y_true, values, *of_rows, name=name, warn_labels=False, **options)
         for name, values in by_name.items()
     ]
 
@@ -350,7 +350,7 @@ def _pairs_of(names: list[Any], reference: Any) -> Pairs:
     """Return the indices of the first and of the second model of each comparison."""
     if reference is None:
         return np.triu_indices(len(names), 1)
-    place = _input.position_of(reference, names)
+    place = _labels.position_of(reference, names)
     if place is None:
         raise ValueError(
             f"reference={_words.shortened(reference)} is not among the models, "

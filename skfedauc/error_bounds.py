@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
 from sklearn.model_selection import KFold, ShuffleSplit
 from sklearn.pipeline import Pipeline
 
-from skfedauc import _input, _sklearn, _words
+from skfedauc import _input, _labels, _sklearn, _words
 from skfedauc.inference.intervals import check_confidence_level
 from skfedauc.inference.proportions import upper_limit
 
@@ -316,7 +316,7 @@ def fit_with_error_bound(
     """
     confidence_level = check_confidence_level(confidence_level)
     _check_classifier(estimator)
-    classes, codes = _input.class_labels(y)
+    classes, codes = _labels.class_labels(y)
     labels, rng = classes[codes], _input.check_random_state(random_state)
     X, X_unlabeled = _input.from_array_api(X), _input.from_array_api(X_unlabeled)
     _input.check_length("y", labels.size, "X", _sklearn.number_of_rows(X))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from skfedauc import _input
+from skfedauc import _labels
 from skfedauc.counts import MultiClass, check_multi_class
 from skfedauc.measures import Measure, check_measure
 from skfedauc.report import (
@@ -29,7 +29,7 @@ def group_roc_auc_score(
     sample_weight: Any = None,
     pos_label: Any = None,
     undefined: Undefined = "skip",
-    missing: _input.Missing = "raise",
+    missing: _labels.Missing = "raise",
     multi_class: MultiClass | Literal["raise"] = "raise",
     class_average: ClassAverage = "macro",
     labels: Any = None,

@@ -21,7 +21,7 @@ from sklearn.utils.metadata_routing import (
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from skfedauc import _input, _words
+from skfedauc import _input, _labels, _rows, _words
 from skfedauc._sklearn import is_routing_enabled, number_of_rows, refuse_unrouted, weight_name
 
 Columns = list[Any]  # names or positions of sensitive columns: all strings or all integers
@@ -183,7 +183,7 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         if not self._is_reduction:
             _check_frozen(mitigator, features.shape[1], self.classes_)
         labels = _labels_of(sensitive)
-        self._known = list(_input.encode_groups(labels, "groups")[1].tolist())
+        self._known = list(_labels.encode_groups(labels, "groups")[1].tolist())
         if type(mitigator).__name__ == "GridSearch" and len(self._known) < 2:
             raise ValueError(
                 "GridSearch needs two groups or more, but groups has a single label, "
@@ -412,7 +412,7 @@ def _classes_of(y: Any, owner: str) -> tuple[NDArray[Any], NDArray[np.int64]]:
     if y is None:
         raise ValueError(f"{owner} requires y to be passed, but the target y is None.")
     y = column_or_1d(_input.from_array_api(y), warn=True)
-    classes, codes = _input.class_labels(y)
+    classes, codes = _labels.class_labels(y)
     if classes.size > 2:
         raise ValueError(
             "Only binary classification is supported. The type of the target is multiclass: y has "
@@ -434,7 +434,7 @@ def _check_columns(groups: Any) -> Columns:
     are_positions = all(
         isinstance(c, int | np.integer) and not isinstance(c, bool) and c >= 0 for c in columns
     )
-    if not columns or not (_input.is_column_names(columns) or are_positions):
+    if not columns or not (_rows.is_column_names(columns) or are_positions):
         raise TypeError(
             "groups must be the name of a column of X or a list of names; if X is an array, "
             "it must be a position from 0 or a list of positions; got "
@@ -490,7 +490,7 @@ def _check_present(X: Any, columns: Columns) -> None:
         f"groups requires {_words.all_shortened(columns)} among the columns of X, which has "
         f"{len(known)} feature(s): {_words.listed(known)}."
     )
-    if _input.is_column_names(columns) and not _is_frame(X):
+    if _rows.is_column_names(columns) and not _is_frame(X):
         raise TypeError(
             f"{message} X arrived as {type(X).__name__} without named columns: pass a DataFrame. "
             "If earlier steps of a pipeline return arrays, make them return DataFrames: "
@@ -514,7 +514,7 @@ def _labels_of(columns: Sequence[Any]) -> NDArray[Any]:
     """Return labels of shape (n_rows,), or (n_rows, n_columns) with several columns."""
     labels = []
     for column in columns:
-        codes, known = _input.encode_groups(column, "groups")
+        codes, known = _labels.encode_groups(column, "groups")
         # Fairlearn compares labels, which fails for dates.
         labels.append((known.astype(str) if known.dtype.kind == "M" else known)[codes])
     if len(labels) == 1:
@@ -523,7 +523,7 @@ def _labels_of(columns: Sequence[Any]) -> NDArray[Any]:
 
 
 def _refuse_unknown(labels: NDArray[Any], known: list[Any]) -> None:
-    codes, groups = _input.encode_groups(labels, "groups")
+    codes, groups = _labels.encode_groups(labels, "groups")
     is_unknown = np.array([group not in known for group in groups.tolist()], np.bool_)
     if is_unknown.any():
         raise ValueError(

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc import _input
+from skfedauc import _rows
 from skfedauc._kernel import Cells, concordance, cross_concordance, number_cells
 from skfedauc.cluster_counts import ClusterCounts
 from skfedauc.counts import ScoreCounts
@@ -62,7 +62,7 @@ class GroupPairs:
 
     @classmethod
     def of_rows(
-        cls, rows: _input.Rows, n_jobs: int | None = None, group_names: tuple[str, ...] = ()
+        cls, rows: _rows.Rows, n_jobs: int | None = None, group_names: tuple[str, ...] = ()
     ) -> GroupPairs:
         """Count validated rows, also by cluster if the rows have clusters."""
         clusters = None if rows.clusters is None else ClusterCounts.of_rows(rows, n_jobs)

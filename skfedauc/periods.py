@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc import _input, _words
+from skfedauc import _input, _labels, _words
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.score_counts import select_groups, view_of
 from skfedauc.inference.intervals import check_confidence_level
@@ -86,10 +86,10 @@ def compare_periods(
     """
     import pandas as pd
 
-    label = _input.as_label(reference)
+    label = _labels.as_label(reference)
     tables = []
     for _, numbers, periods in _series(counts):
-        place = _input.position_of(label, periods)
+        place = _labels.position_of(label, periods)
         if place is not None:
             report = GroupAUC(select_groups(counts, numbers), undefined="ignore")
             own = (counts.groups or ())[numbers[place]]
@@ -215,7 +215,7 @@ def find_change(
             f"find_change needs a group with more than n_reference={n_reference} periods that have "
             "rows of both classes. Pass a smaller n_reference, or merge more periods."
         )
-    index = _input.index_of_labels(list(rows), counts.group_names[:-1])
+    index = _labels.index_of_labels(list(rows), counts.group_names[:-1])
     kinds = {"since": object, "found": object}  # None stays None among texts
     found = list(rows.values())
     columns = {name: [row[name] for row in found] for name in found[0]}
@@ -248,9 +248,9 @@ def _series(counts: ScoreCounts) -> Iterator[tuple[Any, NDArray[np.intp], list[A
 
 def _check_order(counts: ScoreCounts, periods: list[Any]) -> None:
     """Refuse periods whose order of labels may not be their order in time."""
-    if _input.MISSING in periods:
+    if _labels.MISSING in periods:
         raise ValueError(
-            f"the period {_input.MISSING!r} is no point in time; count the rows with "
+            f"the period {_labels.MISSING!r} is no point in time; count the rows with "
             "missing='drop', or give each row a period."
         )
     is_ordered = any(view_of(counts).orders[-1:])

@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc import _input, _sklearn, _words
+from skfedauc import _input, _labels, _rows, _sklearn, _words
 from skfedauc.counts import MultiClass, MulticlassCounts, check_multi_class
 from skfedauc.counts.score_counts import counts_of_rows
 from skfedauc.measures import Measure
@@ -43,7 +43,7 @@ class Options:
     undefined: Undefined = "skip"
     pos_label: Any = None
     response_method: str | tuple[str, ...] | None = None
-    missing: _input.Missing = "raise"
+    missing: _labels.Missing = "raise"
     multi_class: MultiClass | Literal["raise"] = "raise"
     class_average: ClassAverage = "macro"
 
@@ -53,7 +53,7 @@ class Options:
         check_multi_class(self.multi_class, may_raise=True)
         check_class_average(self.class_average)
         _check_groups(self.groups)
-        _input.check_missing(self.missing)
+        _labels.check_missing(self.missing)
         if self.multi_class != "raise":
             check_no_two_classes(self.pos_label, self.measure)
 
@@ -66,7 +66,7 @@ def make_group_auc_scorer(
     undefined: Undefined = "skip",
     pos_label: Any = None,
     response_method: str | tuple[str, ...] | None = None,
-    missing: _input.Missing = "raise",
+    missing: _labels.Missing = "raise",
     multi_class: MultiClass | Literal["raise"] = "raise",
     class_average: ClassAverage = "macro",
 ) -> GroupAUCScorer:
@@ -198,7 +198,7 @@ def group_auc_scoring(
     undefined: Undefined = "skip",
     pos_label: Any = None,
     response_method: str | tuple[str, ...] | None = None,
-    missing: _input.Missing = "raise",
+    missing: _labels.Missing = "raise",
     multi_class: MultiClass | Literal["raise"] = "raise",
     class_average: ClassAverage = "macro",
 ) -> dict[str, GroupAUCScorer]:
@@ -278,7 +278,7 @@ def group_auc_scoring(
     for statistic in statistics:
         check_statistic(statistic, scorer=True, measure=measure, argument="statistics")
         scorers.append(GroupAUCScorer(statistic, options))
-    labels = [_input.check_label(label, "each_group") for label in each_group]
+    labels = [_labels.check_label(label, "each_group") for label in each_group]
     _check_each_group(labels, groups, missing)
     scorers += [GroupAUCScorer("group", options, label) for label in labels]
     names = [scorer.__name__ for scorer in scorers]
@@ -293,10 +293,10 @@ def group_auc_scoring(
     return dict(zip(names, scorers, strict=True))
 
 
-def _check_each_group(labels: list[Any], groups: Any, missing: _input.Missing) -> None:
+def _check_each_group(labels: list[Any], groups: Any, missing: _labels.Missing) -> None:
     """Raise an error before the search for labels that no row can have."""
     n_columns = len(groups) if isinstance(groups, list) else 1
-    if _input.is_column_names(groups) and n_columns > 1:
+    if _rows.is_column_names(groups) and n_columns > 1:
         odd = [g for g in labels if not isinstance(g, tuple) or len(g) != n_columns]
         if odd:
             raise ValueError(
@@ -304,8 +304,8 @@ def _check_each_group(labels: list[Any], groups: Any, missing: _input.Missing) -
                 f"[{_words.all_shortened(groups)}]; got {_words.shortened(odd[0])}."
             )
     elif hasattr(groups, "dropna"):
-        how: _input.Missing = "group" if missing == "group" else "drop"
-        known = _input.encode_groups(groups, missing=how)[1].tolist()
+        how: _labels.Missing = "group" if missing == "group" else "drop"
+        known = _labels.encode_groups(groups, missing=how)[1].tolist()
         unknown = [label for label in labels if label not in known]
         if unknown:
             raise ValueError(
@@ -334,9 +334,9 @@ def _check_groups(groups: Any) -> None:
             "the index of X; or call sklearn.set_config(enable_metadata_routing=True) first and "
             "pass groups to fit (or as params={'groups': ...})."
         )
-    _input.check_source_of_groups(groups, "routed by scikit-learn")
-    if _input.is_series(groups):
-        _input.encode_groups(groups.dropna())  # A search can leave out the rows without a label.
+    _rows.check_source_of_groups(groups, "routed by scikit-learn")
+    if _rows.is_series(groups):
+        _labels.encode_groups(groups.dropna())  # A search can leave out the rows without a label.
 
 
 # Scikit-learn's default folds ignore groups. With rows in the order of groups, a fold may hold one
@@ -440,7 +440,7 @@ class GroupAUCScorer(_sklearn.BaseScorer):
         options, measure = self._options, self._options.measure
         source = groups if options.groups is None else options.groups
         key = (
-            repr(source) if _input.is_column_names(source) else id(source),
+            repr(source) if _rows.is_column_names(source) else id(source),
             id(sample_weight),
             repr(self._response_method),
             repr(options.pos_label),
@@ -488,7 +488,7 @@ class GroupAUCScorer(_sklearn.BaseScorer):
             )
         # Match rows by position, as scikit-learn splits rows. Ignore the index of y, because
         # permutation_test_score shuffles y with its index.
-        _input.check_row_order(
+        _rows.check_row_order(
             {"X": X, "groups": groups, "sample_weight": sample_weight}, is_cut=True
         )
         y_true = _input.column_of(y_true, "y_true")
@@ -497,7 +497,7 @@ class GroupAUCScorer(_sklearn.BaseScorer):
         named = self._options.groups
         return (
             y_true,
-            groups if named is None else _input.groups_of_rows(named, X, are_from_x=True),
+            groups if named is None else _rows.groups_of_rows(named, X, are_from_x=True),
             sample_weight,
         )
 
@@ -508,7 +508,7 @@ class GroupAUCScorer(_sklearn.BaseScorer):
         model = _sklearn.scores_of(
             estimator, X, self._response_method, options.pos_label, method_caller=method_caller
         )
-        rows = _input.check_rows(
+        rows = _rows.check_rows(
             y_true,
             model.scores,
             labels,
@@ -627,7 +627,7 @@ class GroupAUCScorer(_sklearn.BaseScorer):
     def __repr__(self) -> str:
         others = dataclasses.fields(self._options)[1:]
         source = self._options.groups
-        is_named = source is None or _input.is_column_names(source)
+        is_named = source is None or _rows.is_column_names(source)
         parts = [f"groups={source!r}" if is_named else f"groups=<Series of {len(source)} labels>"]
         if self._label is not None:
             parts.append(f"each_group=[{self._label!r}]")

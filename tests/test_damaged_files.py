@@ -25,7 +25,7 @@ from rules import facts_of, restored
 from saved_cases import CASES
 
 from skfedauc import Bins, ScoreCounts
-from skfedauc._input import Classes
+from skfedauc._labels import Classes
 from skfedauc.counts import Limits, parquet, view_of
 from skfedauc.counts.parquet import size_of_pages
 from skfedauc.counts.tables import RANGE_COLUMNS

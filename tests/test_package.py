@@ -21,6 +21,8 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 LAYERS = [
     {"_words"},
     {"_input", "_kernel"},
+    {"_labels"},
+    {"_rows"},
     {"_output_file", "_sklearn"},
     {"counts", "ranks", "measures"},
     {"cluster_counts"},

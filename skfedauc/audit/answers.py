@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from skfedauc import _input
+from skfedauc import _rows
 from skfedauc.audit.questions import QUESTIONS, Changes, Gap, Question, TwoModels
 from skfedauc.audit.samples import Sample
 from skfedauc.counts.moments import Floats
@@ -32,7 +32,7 @@ from skfedauc.report import estimates_of, null_difference_of, shares
 class ByRow(NamedTuple):
     """An audit's rows, and whether each has a positive decision; None without decisions."""
 
-    rows: _input.Rows
+    rows: _rows.Rows
     selected: NDArray[np.bool_] | None
 
 

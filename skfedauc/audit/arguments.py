@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
-from skfedauc import _input, _sklearn, _words
+from skfedauc import _input, _labels, _sklearn, _words
 from skfedauc.audit.questions import QUESTIONS
 from skfedauc.report import GroupAUC, MulticlassGroupAUC, estimates_of, responses_of
 
@@ -128,8 +128,8 @@ def check_tolerances(
 def predicted_positive(y_pred: Any, y_true: Any, pos_label: Any) -> NDArray[np.float64]:
     """Return the score 1 for rows with a positive prediction, and 0 for other rows."""
     predicted = _input.column_of(y_pred, "y_pred")
-    _input.refuse_missing_labels(predicted, name="y_pred")
-    known = _input.classes_of(_input.column_of(y_true, "y_true"))
+    _labels.refuse_missing_labels(predicted, name="y_pred")
+    known = _labels.classes_of(_input.column_of(y_true, "y_true"))
     found = list(dict.fromkeys(predicted.tolist()))
     positive = 1 if pos_label is None else pos_label
     allowed = known if len(known) > 1 else list(dict.fromkeys([*known, positive]))

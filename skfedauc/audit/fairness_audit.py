@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 import numpy as np
 import pandas as pd
 
-from skfedauc import _input, _words
+from skfedauc import _input, _labels, _rows, _words
 from skfedauc.audit import arguments, samples
 from skfedauc.audit.answers import ESTIMATE, Answer, ByRow, answer, by_gap, gap_table, tolerance
 from skfedauc.audit.comparison import AuditComparison
@@ -43,7 +43,7 @@ class RowsAndAudit(TypedDict, total=False):
     sample_weight: Any
     clusters: Any
     pos_label: Any
-    missing: _input.Missing
+    missing: _labels.Missing
     n_jobs: int | None
     threshold: Threshold
     min_per_class: int
@@ -216,9 +216,9 @@ class FairnessAudit(Output):
         {'a': 0.5, 'b': 0.5}
         """
         _check_options(options, RowsAndAudit, "from_predictions")
-        _input.check_groups_given(groups)
+        _labels.check_groups_given(groups)
         inputs = {"y_true": y_true, "y_score": y_score, "y_pred": y_pred, "groups": groups}
-        _input.check_row_order(inputs | {name: options.get(name) for name in _OF_ROWS[:2]})
+        _rows.check_row_order(inputs | {name: options.get(name) for name in _OF_ROWS[:2]})
         selected = None
         if y_pred is not None:
             selected = arguments.predicted_positive(y_pred, y_true, options.get("pos_label"))
@@ -298,12 +298,12 @@ class FairnessAudit(Output):
         of_audit, (y_true, _, groups) = dict(options), columns
         n_jobs = of_audit.pop("n_jobs", None)
         of_rows = {name: of_audit.pop(name) for name in _OF_ROWS if name in of_audit}
-        rows = _input.check_rows(*columns, **of_rows, warn_labels=warn_labels)
-        pairs = GroupPairs.of_rows(rows, n_jobs, _input.names_of(rows.labels, groups, *names))
+        rows = _rows.check_rows(*columns, **of_rows, warn_labels=warn_labels)
+        pairs = GroupPairs.of_rows(rows, n_jobs, _labels.names_of(rows.labels, groups, *names))
         decided = None
         if selected is not None:
             quiet = {**of_rows, "warn_labels": False, "name": "y_pred"}
-            decided = _input.check_rows(y_true, selected, groups, **quiet)
+            decided = _rows.check_rows(y_true, selected, groups, **quiet)
             of_audit["decisions"] = _counted(GroupPairs.of_rows(decided, n_jobs))
         audit = cls(GroupAUC(pairs, undefined="ignore"), **of_audit)
         selects = None
@@ -613,7 +613,7 @@ def _check_options(options: Mapping[str, Any], known: Any, constructor: str) -> 
             "FairnessAudit(report, decisions=...)."
         )
     _input.check_keywords(options, known.__annotations__, f"FairnessAudit.{constructor}")
-    _input.check_missing(options.get("missing", "raise"))
+    _labels.check_missing(options.get("missing", "raise"))
 
 
 def _date_of_now() -> str:

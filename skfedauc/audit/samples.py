@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc import _input, _words
+from skfedauc import _input, _labels, _words
 from skfedauc.cluster_counts import ClusterCounts
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.disclosure import Need, needs
@@ -179,7 +179,7 @@ def levels_of(
     pairs, names = estimates_of(report).pairs, column_names(report)
     own = labels_by(pairs.counts.groups or (), names, [column])
     others = [name for name in names if name != column]
-    codes, _ = _input.encode_groups(_input.object_array(own))
+    codes, _ = _labels.encode_groups(_input.object_array(own))
     found = {}
     for number in range(int(codes.max()) + 1):
         kept = np.flatnonzero(codes == number)
@@ -215,7 +215,7 @@ def numbers_of(labels: Sequence[Any], groups: Sequence[Any]) -> NDArray[np.intp]
 
 
 def column_names(report: GroupAUC) -> tuple[str, ...]:
-    return _input.column_names(report.counts.groups, estimates_of(report).group_names)
+    return _labels.column_names(report.counts.groups, estimates_of(report).group_names)
 
 
 def decisions_at(counts: ScoreCounts, threshold: float) -> ScoreCounts:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from skfedauc import GroupAUC
-from skfedauc._input import MISSING
+from skfedauc._labels import MISSING
 from skfedauc._output_file import write_whole
 from skfedauc._words import listed, shortened
 from skfedauc.audit import FairnessAudit

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc import _input
+from skfedauc import _labels
 from skfedauc._words import counted, enumerated, shortened, shortened_label, shortened_text
 from skfedauc.cli.arguments import Arguments
 from skfedauc.cli.rows import check_file, counts_of, read_columns, rows_of
@@ -44,7 +44,7 @@ def words_of(counts: ScoreCounts) -> str:
 
 
 def columns_of(counts: ScoreCounts) -> tuple[str, ...]:
-    return _input.column_names(counts.groups, counts.group_names)
+    return _labels.column_names(counts.groups, counts.group_names)
 
 
 def few(texts: Iterable[str]) -> list[str]:
@@ -68,7 +68,7 @@ def warn_of_spellings(counts: ScoreCounts) -> None:
     for name, labels in zip(columns_of(counts), zip(*rows, strict=True), strict=False):
         spellings: dict[str, list[str]] = {}
         for text in sorted({label for label in labels if isinstance(label, str)}):
-            spellings.setdefault(_input.folded(text), []).append(text)
+            spellings.setdefault(_labels.folded(text), []).append(text)
         pairs = [" and ".join(map(shortened, of[:2])) for of in spellings.values() if len(of) > 1]
         if pairs:
             print_message(

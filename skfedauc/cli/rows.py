@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from skfedauc import _input
+from skfedauc import _labels, _rows
 from skfedauc._input import refuse_ties
 from skfedauc._words import counted, listed, shortened
 from skfedauc.cli.arguments import ENDINGS, STDIN, Arguments
@@ -111,9 +111,9 @@ def _read_text(arguments: Arguments) -> pd.DataFrame:
     limit = csv.field_size_limit(sys.maxsize)
     try:
         usual = "\t" if _ending(arguments.file) == ".tsv" else ","
-        separator, columns = _input.header_of(header, needed, usual)
+        separator, columns = _labels.header_of(header, needed, usual)
         with refusals():
-            _input.check_column_names(needed, columns, "the command", file_name)
+            _rows.check_column_names(needed, columns, "the command", file_name)
         places = [columns.index(column) for column in needed]
         table: list[list[str | None]] = [[] for _ in needed]
         for number, cells in enumerate(rows(separator, strict=True)):
@@ -168,7 +168,7 @@ def _read_parquet(arguments: Arguments) -> pd.DataFrame:
     try:
         columns = parquet.read_schema(path).names
         with refusals():
-            _input.check_column_names(needed, columns, "the command", path)
+            _rows.check_column_names(needed, columns, "the command", path)
         # A run of equal values takes a few bytes for any length.
         _check_size(path, 8 * len(needed) * parquet.read_metadata(path).num_rows, "as CSV")
         table = parquet.read_table(path, columns=needed, page_checksum_verification=True)
@@ -254,7 +254,7 @@ def groups_of(column: pd.Series[Any]) -> pd.Series[Any]:
     texts = [str(value) for value in values]
     if values.dtype.kind == "M":  # The text must not depend on the unit.
         texts = [str(pd.Timestamp(value)).removesuffix(" 00:00:00") for value in values]
-    labels = _input.without_zero_decimals(texts)
+    labels = _labels.without_zero_decimals(texts)
     found = np.array([number(text) for text in labels])
     if found.size and np.isfinite(found).all() and (found % 1 != 0).any():
         raise CommandError(

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
-from skfedauc import _input, _words
+from skfedauc import _input, _labels, _rows, _words
 from skfedauc.counts.disclosure import Disclosure, check_rule
 from skfedauc.counts.merging import Agreement, sum_of
 from skfedauc.counts.parquet import pyarrow_parquet
@@ -34,7 +34,7 @@ def count_batches(
     n_jobs: int | None,
     *,
     pos_label: Any = None,
-    missing: _input.Missing = "raise",
+    missing: _labels.Missing = "raise",
     disclosure: Any = "exact",
 ) -> State:
     """Check `ScoreCounts.from_batches`'s arguments, and count the batches.
@@ -52,7 +52,7 @@ def count_batches(
         )
     check_columns(columns)
     n_jobs = _input.check_n_jobs(n_jobs)
-    missing = _input.check_missing(missing)
+    missing = _labels.check_missing(missing)
     rule = check_rule(disclosure)
     _refuse_single_batch(batches)
     # Workers count each batch by bins, so that no scores leave them. Summaries of the same groups
@@ -77,7 +77,7 @@ def count_batches(
     if not parts:
         raise ValueError("batches is empty: there is nothing to count.")
     whole = sum_of(parts)
-    _input.warn_if_misspelled(whole.classes)
+    _labels.warn_if_misspelled(whole.classes)
     return whole if rule == of_batch else reduced(whole, rule)
 
 
@@ -145,7 +145,7 @@ def _numbered(batches: Iterable[Any]) -> Iterator[tuple[int, Any]]:
 def _counted_batch(
     columns: Columns,
     pos_label: Any,
-    missing: _input.Missing,
+    missing: _labels.Missing,
     rule: Disclosure,
     number: int,
     batch: Any,
@@ -222,7 +222,7 @@ def _read_csv(path: str, columns: Columns) -> Any:
     from pyarrow import csv as arrow_csv
 
     named = [name for names in columns.by_argument.values() for name in names]
-    separator, header = _input.header_of(functools.partial(_header, path), named)
+    separator, header = _labels.header_of(functools.partial(_header, path), named)
     if not header:
         raise ValueError("the file cannot be read: it has no header.")
     groups = columns.by_argument.get("group", [])
@@ -237,7 +237,7 @@ def _read_csv(path: str, columns: Columns) -> Any:
     table = arrow_csv.read_csv(path, parse_options=layout, convert_options=options)
     for name in groups:
         written = table[name].unique().drop_null().to_pylist()
-        if _input.without_zero_decimals(written) is not written:
+        if _labels.without_zero_decimals(written) is not written:
             labels = compute.replace_substring_regex(table[name], r"\.0$", "")
             table = table.set_column(table.column_names.index(name), name, labels)
     return table
@@ -254,5 +254,5 @@ def _header(path: str, separator: str) -> list[str]:
 def _needed(columns: Columns, known: list[str]) -> list[str]:
     """Return the needed columns by name, each once; raise an error if the file lacks one."""
     for argument, names in columns.by_argument.items():
-        _input.check_column_names(names, known, argument, "the file")
+        _rows.check_column_names(names, known, argument, "the file")
     return list(dict.fromkeys(name for names in columns.by_argument.values() for name in names))

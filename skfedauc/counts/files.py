@@ -21,10 +21,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc import _input
-from skfedauc._input import is_missing as is_missing_label
+from skfedauc import _input, _labels
 from skfedauc._input import object_array
 from skfedauc._kernel import Cells, compact_counts
+from skfedauc._labels import is_missing as is_missing_label
 from skfedauc._output_file import check_target, write_whole
 from skfedauc._words import counted, described, listed, shortened
 from skfedauc.counts import parquet
@@ -567,7 +567,7 @@ def _known_facts(facts: Mapping[str, Any], names: Sequence[str]) -> dict[str, An
     return {
         "disclosure": rule,
         "group_names": tuple(facts.get("group_names", names)),
-        "classes": _input.Classes(tuple(facts["labels_seen"]), facts["pos_label"]),
+        "classes": _labels.Classes(tuple(facts["labels_seen"]), facts["pos_label"]),
         "n_missing": facts["n_missing"],
         "sources": sources,
         "is_complete": bool(sources),
@@ -648,7 +648,7 @@ def _state_of(
     """Return a state from rows in any order; rows in order keep their arrays."""
     weights, ranges = stacked(values, WEIGHT_COLUMNS), stacked(values, RANGE_COLUMNS)
     negatives, positives = (values[name] for name in _N_ROWS)
-    is_sorted = labels is None or _input.are_sorted_labels(labels)
+    is_sorted = labels is None or _labels.are_sorted_labels(labels)
     content: Cells | Summary
     if facts["disclosure"].level == "summary":
         if starts[-1] != (starts.size - 1 if labels is None else len(set(labels.tolist()))):
@@ -771,7 +771,7 @@ def _labels_of(column: GroupColumn) -> NDArray[Any]:
     labels = _known_labels(column)
     if not column.array.null_count:
         return labels
-    with_missing = object_array([_input.MISSING] * len(column.array))
+    with_missing = object_array([_labels.MISSING] * len(column.array))
     with_missing[_plain(column.array.is_valid())] = object_array(labels.tolist())
     return with_missing
 
@@ -816,11 +816,11 @@ def named_columns(state: State, taken: Iterable[str]) -> dict[str, NDArray[Any]]
     """Return the group columns of a table, with one label per group; none has a name in `taken`."""
     if state.labels is None:
         return {}
-    names, columns = state.group_names, _input.columns_of_labels(state.labels)
+    names, columns = state.group_names, _labels.columns_of_labels(state.labels)
     if not state.labels.size:  # only the names determine the number of columns
         columns *= max(1, len(names))
     if not len(names) == len(columns) == len(set(names) - set(taken)):
-        names = _input.default_names(len(columns))
+        names = _labels.default_names(len(columns))
     return dict(zip(names, columns, strict=True))
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc import _input
+from skfedauc import _input, _labels
 from skfedauc._kernel import merge_cells, number_cells
 from skfedauc._words import counted, described, enumerated, listed, shortened, shortened_label
 from skfedauc.counts.disclosure import (
@@ -63,7 +63,7 @@ def sum_of(parts: Sequence[State]) -> State:
         return parts[0]
     tables = [part.labels for part in parts if part.labels is not None]
     if tables:
-        numbers, labels = _input.unite_labels(tables)
+        numbers, labels = _labels.unite_labels(tables)
         n_groups = labels.size
     else:
         numbers, labels = [np.arange(part.n_groups) for part in parts], None
@@ -77,7 +77,7 @@ def sum_of(parts: Sequence[State]) -> State:
         "labels": labels,
         "disclosure": merged_rules([part.disclosure for part in parts]),
         "group_names": names.pop() if len(names) == 1 else (),
-        "classes": _input.Classes.merged(part.classes for part in parts),
+        "classes": _labels.Classes.merged(part.classes for part in parts),
         "n_missing": sum(n_missing),
         "sources": in_order(source for part in parts for source in part.sources),
         "is_complete": all(part.is_complete for part in parts),
@@ -340,7 +340,7 @@ def _by_period(state: State, name: str) -> State:
 
     names: tuple[str, ...] = ()
     if state.labels is not None:
-        names = _input.column_names(state.labels.tolist(), state.group_names)
+        names = _labels.column_names(state.labels.tolist(), state.group_names)
     orders = (*state.orders, ()) if state.orders else ()
     state = regrouped(state, with_period)
     return state._replace(group_names=(*names, "period"), orders=orders)
@@ -376,7 +376,7 @@ class Agreement:
 
     def __init__(self, parts: str = "parts", when: str = "") -> None:
         self._parts, self._when = parts, when
-        self._classes = _input.Classes()
+        self._classes = _labels.Classes()
         # The first part with each value of a fact, which a method gives its name
         self._first: defaultdict[str, dict[Any, Any]] = defaultdict(dict)
         # Kind of the labels of each group column, with the part that determined the kind
@@ -438,7 +438,7 @@ class Agreement:
         if positive is not None:
             self._first["positive"].setdefault(positive, name)
         try:
-            self._classes = _input.Classes.merged([self._classes, state.classes])
+            self._classes = _labels.Classes.merged([self._classes, state.classes])
         except ValueError as error:
             noun, reason, found = "class labels", "labels", self._first["label"]
             if len(self._first["positive"]) > 1:
@@ -489,7 +489,7 @@ class Agreement:
             )
 
     def _check_kinds(self, name: str, state: State) -> None:
-        kind = None if state.labels is None else _input.kind_of(state.labels)
+        kind = None if state.labels is None else _labels.kind_of(state.labels)
         if kind is None:  # there are no labels
             return
         kinds = kind if isinstance(kind, tuple) else (kind,)
@@ -497,7 +497,7 @@ class Agreement:
         before = [of_column for of_column, _ in self._kinds]
         united: list[Any] = [None]
         if len(before) == len(kinds):
-            united = [_input.unite_kinds(*pair) for pair in zip(before, kinds, strict=True)]
+            united = [_labels.unite_kinds(*pair) for pair in zip(before, kinds, strict=True)]
         if None in united:
             raise MergeTypeError(
                 f"{name}: groups of different kinds cannot be merged: it has groups labelled by "
@@ -560,7 +560,7 @@ def _places(whole: State, part: State) -> NDArray[np.intp]:
     """Return the position in the whole of each group in the part."""
     if whole.labels is None or part.labels is None:
         return np.zeros(part.n_groups, np.intp)
-    place = _input.places_of(part.labels, whole.labels)
+    place = _labels.places_of(part.labels, whole.labels)
     if (place < 0).any():
         raise MergeError("the part has groups that the counts do not have.")
     return place

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc import _input, _words
+from skfedauc import _input, _labels, _rows, _words
 from skfedauc.counts.bins import Bins
 from skfedauc.counts.disclosure import Disclosure
 from skfedauc.counts.score_counts import ScoreCounts, counts_of_rows
@@ -95,7 +95,7 @@ class MulticlassCounts:
         multi_class: MultiClass = "ovr",
         labels: Any = None,
         sample_weight: Any = None,
-        missing: _input.Missing = "raise",
+        missing: _labels.Missing = "raise",
         disclosure: str | Bins | Disclosure = "exact",
     ) -> MulticlassCounts:
         """Count predictions.
@@ -215,7 +215,7 @@ class MulticlassRows(NamedTuple):
     `by_class` has, by label, all rows with the class's score, the rows in the class as positives.
     """
 
-    by_class: Mapping[Any, _input.Rows]
+    by_class: Mapping[Any, _rows.Rows]
     multi_class: MultiClass
     names: tuple[str, ...]
 
@@ -231,14 +231,14 @@ class MulticlassRows(NamedTuple):
         **of_rows: Any,
     ) -> MulticlassRows:
         """Validate the arguments of `MulticlassCounts.from_predictions`, and clusters."""
-        multi_class, missing = check_multi_class(multi_class), _input.check_missing(missing)
-        _input.check_row_order({"y_true": y_true, "y_score": y_score, **of_rows})
+        multi_class, missing = check_multi_class(multi_class), _labels.check_missing(missing)
+        _rows.check_row_order({"y_true": y_true, "y_score": y_score, **of_rows})
         y = _input.column_of(y_true, "y_true")
         known = _checked_labels(y, labels)
         columns = _columns_of(y_score, known)
         scores = _checked_scores(y_score, known, has_labels=labels is not None)
         by_class = {
-            label: _input.check_rows(
+            label: _rows.check_rows(
                 np.asarray(y == label, np.bool_),
                 scores[:, column],
                 name=f"y_score[:, {column}]",
@@ -248,11 +248,11 @@ class MulticlassRows(NamedTuple):
             )
             for label, column in zip(known, columns, strict=True)
         }
-        names = _input.names_of(by_class[known[0]].labels, of_rows["groups"])
+        names = _labels.names_of(by_class[known[0]].labels, of_rows["groups"])
         return cls(by_class, multi_class, names)
 
     @property
-    def first(self) -> _input.Rows:
+    def first(self) -> _rows.Rows:
         """Return all rows, with the first class's scores."""
         return next(iter(self.by_class.values()))
 
@@ -263,7 +263,7 @@ class MulticlassRows(NamedTuple):
         one, other = key
         return np.flatnonzero(self.by_class[one].positive | self.by_class[other].positive)
 
-    def of(self, key: Any) -> _input.Rows:
+    def of(self, key: Any) -> _rows.Rows:
         """Return a comparison's rows, with both class names for messages and audits.
 
         The key is the label of a class, or with "ovo" the labels of the positive and the negative.
@@ -276,7 +276,7 @@ class MulticlassRows(NamedTuple):
             positive, negative = map(_words.label_text, key)
         of_labels = ((negative, ~rows.positive), (positive, rows.positive))
         seen = [label for label, of_label in of_labels if of_label.any()]
-        return rows._replace(classes=_input.Classes.of(seen, positive))
+        return rows._replace(classes=_labels.Classes.of(seen, positive))
 
 
 def keys_of(labels: Iterable[Any], multi_class: MultiClass) -> list[Any]:
@@ -286,7 +286,7 @@ def keys_of(labels: Iterable[Any], multi_class: MultiClass) -> list[Any]:
 
 def _checked_labels(y: NDArray[Any], labels: Any) -> list[Any]:
     """Return the class labels in the order of the score columns."""
-    seen = _input.classes_of(y)
+    seen = _labels.classes_of(y)
     known = seen if labels is None else _input.column_of(labels, "labels").tolist()
     if len(set(known)) < max(len(known), 3):
         name, mend = "labels", ""

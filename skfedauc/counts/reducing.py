@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc import _input, _words
+from skfedauc import _input, _labels, _words
 from skfedauc._kernel import Cells, compact_counts
 from skfedauc.counts.bins import Bins
 from skfedauc.counts.disclosure import (
@@ -171,7 +171,7 @@ def withheld_of(
 
 def with_groups(state: State, chosen: NDArray[np.intp]) -> State:
     """Return the groups' counts at increasing positions."""
-    labels = None if state.labels is None else _input.some_labels(state.labels, chosen)
+    labels = None if state.labels is None else _labels.some_labels(state.labels, chosen)
     if isinstance(state.content, Summary):
         return state._replace(content=state.content.take(chosen), labels=labels)
     starts = state.content.starts
@@ -197,7 +197,7 @@ def regrouped(state: State, to: Mapping[Any, Any] | Callable[[Any], Any] | None)
     labels: NDArray[Any] | None = None
     numbers = np.zeros(len(old), np.intp)
     if to is not None:
-        numbers, labels = _input.map_labels(old, to, "regroup")
+        numbers, labels = _labels.map_labels(old, to, "regroup")
     if not state.n_groups:
         return state._replace(labels=None if labels is None else labels[:0])
     if not isinstance(state.content, Summary):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skfedauc import _input, _words
+from skfedauc import _input, _labels, _rows, _words
 from skfedauc._kernel import Cells
 from skfedauc.counts import reducing
 from skfedauc.counts.bins import Bins
@@ -35,7 +35,7 @@ class CountOptions(TypedDict, total=False):
     """Options of `ScoreCounts.from_predictions` that other constructors pass on."""
 
     pos_label: Any
-    missing: _input.Missing
+    missing: _labels.Missing
     disclosure: str | Bins | Disclosure
 
 
@@ -125,7 +125,7 @@ class ScoreCounts(Saved):
         groups: Any = None,
         sample_weight: Any = None,
         pos_label: Any = None,
-        missing: _input.Missing = "raise",
+        missing: _labels.Missing = "raise",
         n_jobs: int | None = None,
         disclosure: str | Bins | Disclosure = "exact",
     ) -> ScoreCounts:
@@ -174,9 +174,9 @@ class ScoreCounts(Saved):
         >>> ScoreCounts.from_predictions([0, 1, 1], [0.2, 0.2, 0.7], groups=["a", "a", "b"])
         ScoreCounts(2 groups, 3 rows: 2 positives and 1 negative, 2 distinct scores)
         """
-        missing, rule = _input.check_missing(missing), check_rule(disclosure)
-        rows = _input.check_rows(y_true, y_score, groups, sample_weight, pos_label, missing=missing)
-        state = state_of_rows(rows, n_jobs, _input.names_of(rows.labels, groups))
+        missing, rule = _labels.check_missing(missing), check_rule(disclosure)
+        rows = _rows.check_rows(y_true, y_score, groups, sample_weight, pos_label, missing=missing)
+        state = state_of_rows(rows, n_jobs, _labels.names_of(rows.labels, groups))
         return cls._of(reducing.reduced(state, rule))
 
     @classmethod
@@ -845,7 +845,7 @@ class ScoreCounts(Saved):
         if not isinstance(other, ScoreCounts):
             return NotImplemented
         one, two = self._state, other._state
-        if _input.kind_of(one.labels) != _input.kind_of(two.labels):
+        if _labels.kind_of(one.labels) != _labels.kind_of(two.labels):
             return False  # the label True must not equal the label 1
         mine, yours = one.arrays, two.arrays
         is_alike = one.disclosure.level == two.disclosure.level and len(mine) == len(yours)
@@ -920,8 +920,8 @@ def select_groups(
 def with_columns_of(counts: ScoreCounts, groups: Any) -> ScoreCounts:
     """Return the counts with the names and the ordered categories of the columns of `groups`."""
     state = counts._state  # noqa: SLF001
-    names = _input.names_of(state.labels, groups)
-    orders = _input.category_orders(groups)
+    names = _labels.names_of(state.labels, groups)
+    orders = _labels.category_orders(groups)
     return counts._with(state._replace(group_names=names, orders=orders))  # noqa: SLF001
 
 
@@ -943,7 +943,7 @@ def view_of(counts: ScoreCounts) -> State:
 
 
 def counts_of_rows(
-    rows: _input.Rows, n_jobs: int | None = None, group_names: tuple[str, ...] = ()
+    rows: _rows.Rows, n_jobs: int | None = None, group_names: tuple[str, ...] = ()
 ) -> ScoreCounts:
     """Count validated rows."""
     return ScoreCounts._of(state_of_rows(rows, n_jobs, group_names))  # noqa: SLF001

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc import _input
+from skfedauc import _input, _labels, _rows
 from skfedauc import _kernel as kernel
 from skfedauc._kernel import (
     Cells,
@@ -112,12 +112,12 @@ def new_source(
         if value is not None:
             if not isinstance(value, str):
                 raise TypeError(f"{argument} must be a str or None; got {described(value)}.")
-            _input.check_text([value], argument)
+            _labels.check_text([value], argument)
     pairs = tuple(sorted(dict(metadata or {}).items(), key=str))
     for pair in pairs:
         if not all(isinstance(text, str) for text in pair):
             raise TypeError(f"metadata must map text to text; got {described(pair)}.")
-        _input.check_text(pair, "metadata")
+        _labels.check_text(pair, "metadata")
     identifier = secrets.token_hex(16)
     if secret is not None:
         if not isinstance(secret, bytes) or len(secret) < 16:
@@ -156,7 +156,7 @@ class _Facts(NamedTuple):
     ranges: Ranges | None = None  # of cells; None for exact counts and summaries
     disclosure: Disclosure = Disclosure()
     group_names: tuple[str, ...] = ()  # of columns; empty if unknown or not those of all parts
-    classes: _input.Classes = _input.Classes()
+    classes: _labels.Classes = _labels.Classes()
     n_missing: int = 0  # rows left out because they have no group label
     sources: tuple[Source, ...] = ()
     is_complete: bool = False  # whether the sources cover all rows; if not, saving adds one
@@ -399,7 +399,7 @@ def check_n_rows(**numbers: Any) -> None:
 
 
 def state_of_rows(
-    rows: _input.Rows, n_jobs: int | None = None, group_names: tuple[str, ...] = ()
+    rows: _rows.Rows, n_jobs: int | None = None, group_names: tuple[str, ...] = ()
 ) -> State:
     """Count validated rows by group and score."""
     n_groups = 1 if rows.labels is None else rows.labels.size
@@ -437,7 +437,7 @@ def checked(state: State, name: str) -> State:
     wrong = _wrong_rows(state.content)
     if not isinstance(state.content, Summary):
         wrong = wrong or wrong_ranges(state.content.scores, state.ranges, state.disclosure.bins)
-    if state.labels is not None and not _input.are_sorted_labels(state.labels):
+    if state.labels is not None and not _labels.are_sorted_labels(state.labels):
         wrong = wrong or "its labels are not in order"
     wrong = wrong or _wrong_facts(state)
     if wrong is not None:
@@ -522,7 +522,7 @@ def _wrong_facts(state: State) -> str | None:
     if any(label in (math.inf, -math.inf) for label in (*seen, positive)):
         return "the labels of its classes are none"
     try:
-        merged = _input.Classes.merged([_input.Classes(seen, positive)])
+        merged = _labels.Classes.merged([_labels.Classes(seen, positive)])
     except ValueError:
         return "the labels of its classes do not go together"
     if merged.seen != seen or (seen and positive is None):

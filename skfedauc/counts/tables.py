@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc import _input, _words
+from skfedauc import _input, _labels, _rows, _words
 from skfedauc._kernel import Cells
 from skfedauc.counts.bins import NOT_BINNED, Bins, expression_of
 from skfedauc.counts.disclosure import Disclosure, check_rule
@@ -80,7 +80,7 @@ def state_of_table(group: Any, counts: Mapping[str, Any], columns: Mapping[str, 
             f"from_counts takes group or columns of labels by name ({', '.join(by_name)}), not "
             "both."
         )
-    _input.check_row_order({"group": group, **by_name, **given})
+    _rows.check_row_order({"group": group, **by_name, **given})
     found = {name: _checked_column(name, column) for name, column in given.items()}
     scores = found["score"]
     for name, column in found.items():
@@ -96,7 +96,7 @@ def state_of_table(group: Any, counts: Mapping[str, Any], columns: Mapping[str, 
     codes, labels, names = _encode_group_columns(group, by_name)
     if codes is not None and labels is not None:
         _input.check_length("group", codes.size, "score", scores.size)
-        codes, labels = _input.drop_unused(codes[kept], labels)
+        codes, labels = _labels.drop_unused(codes[kept], labels)
     no_starts = np.zeros(0, np.int64)  # cells out of order
     cells = Cells(no_starts, scores, negatives, positives, weights).take(kept, no_starts)
     ranges = None if ranges is None else ranges[:, kept]
@@ -129,13 +129,13 @@ def _encode_group_columns(
     if group is None and not group_columns:
         return None, None, ()
     if group is not None:
-        codes, labels = _input.encode_groups(group, "group")
-        names = _input.names_of(labels, group)
+        codes, labels = _labels.encode_groups(group, "group")
+        names = _labels.names_of(labels, group)
     else:
-        codes, labels = _input.encode_columns(group_columns)
+        codes, labels = _labels.encode_columns(group_columns)
         names = tuple(group_columns)
-        _input.check_text(names, "the name of a column of groups")
-    is_default = names in ((), ("",), _input.default_names(len(names)))
+        _labels.check_text(names, "the name of a column of groups")
+    is_default = names in ((), ("",), _labels.default_names(len(names)))
     return codes, labels, () if is_default else names
 
 
@@ -163,7 +163,7 @@ def check_columns(columns: Columns, required: tuple[str, ...] = ()) -> None:
         value = getattr(columns, name)
         if not isinstance(value, str) and (value is not None or name in required):
             raise TypeError(f"{name} must be the name of a column; got {_words.shortened(value)}.")
-    if columns.group is not None and not _input.is_column_names(columns.group):
+    if columns.group is not None and not _rows.is_column_names(columns.group):
         raise TypeError(
             "group must be a column's name or a list of names; got "
             f"{_words.shortened(columns.group)}."
@@ -199,9 +199,9 @@ def arguments_of(table: Any, columns: Columns, name: str = "the batch") -> dict[
     for argument, of in _ARGUMENTS.items():
         named = columns.by_argument.get(of, [])
         if argument == "groups" and named:
-            found[argument] = _input.columns_of(frame, named, of, name)
+            found[argument] = _rows.columns_of(frame, named, of, name)
         elif named:
-            found[argument] = _input.column_named(frame, named[0], of, name)
+            found[argument] = _rows.column_named(frame, named[0], of, name)
     return found
 
 
@@ -221,7 +221,7 @@ def frame_of(table: Any, columns: Columns) -> nw.DataFrame[Any] | nw.LazyFrame[A
     table = _as_frame(table)
     try:
         frame: nw.DataFrame[Any] | nw.LazyFrame[Any] = nw.from_native(
-            _input.distinct_columns(table, columns.by_argument, "table")
+            _rows.distinct_columns(table, columns.by_argument, "table")
         )
     except TypeError as error:
         raise TypeError(
@@ -231,8 +231,8 @@ def frame_of(table: Any, columns: Columns) -> nw.DataFrame[Any] | nw.LazyFrame[A
         ) from error
     schema = frame.collect_schema()
     for argument, names in columns.by_argument.items():
-        _input.check_column_names(names, schema.names(), argument, "table")
-        _input.check_single_values(schema, names, argument)
+        _rows.check_column_names(names, schema.names(), argument, "table")
+        _rows.check_single_values(schema, names, argument)
     return frame
 
 
@@ -242,14 +242,14 @@ def count_table(
     max_cells: int,
     *,
     pos_label: Any = None,
-    missing: _input.Missing = "raise",
+    missing: _labels.Missing = "raise",
     disclosure: Any = "exact",
 ) -> State:
     """Count a table's rows, with the arguments of `ScoreCounts.from_table`."""
     import narwhals.stable.v2 as nw
 
     check_columns(columns, required=("label", "score"))
-    missing = _input.check_missing(missing)
+    missing = _labels.check_missing(missing)
     max_cells = _input.check_whole_number(max_cells, "max_cells")
     rule = check_rule(disclosure)
     frame = frame_of(table, columns)
@@ -265,16 +265,16 @@ def counted_rows(
     arguments: dict[str, Any],
     columns: Columns,
     pos_label: Any,
-    missing: _input.Missing,
+    missing: _labels.Missing,
     *,
     warn_labels: bool = True,
 ) -> State:
     """Count the rows of columns in memory; errors name the columns."""
     with naming_columns(columns):
-        rows = _input.check_rows(
+        rows = _rows.check_rows(
             **arguments, pos_label=pos_label, missing=missing, warn_labels=warn_labels
         )
-    return state_of_rows(rows, None, _input.names_of(rows.labels, arguments.get("groups")))
+    return state_of_rows(rows, None, _labels.names_of(rows.labels, arguments.get("groups")))
 
 
 def query_of(frame: nw.LazyFrame[Any], columns: Columns, bins: Bins | None) -> nw.LazyFrame[Any]:
@@ -344,7 +344,7 @@ def count_in_table(
     frame: nw.LazyFrame[Any],
     columns: Columns,
     pos_label: Any,
-    missing: _input.Missing,
+    missing: _labels.Missing,
     max_cells: int,
     bins: Bins | None,
 ) -> State:
@@ -377,7 +377,7 @@ def count_in_table(
         named = {name: f"group_{i}" for i, name in enumerate(columns.by_argument["group"])}
         groups = nw.to_native(found.select([nw.col(of).alias(k) for k, of in named.items()]))
     # Leave rows of weight 0 out only after their validation.
-    rows = _input.check_rows(
+    rows = _rows.check_rows(
         nw.to_native(found["label"]),
         scores,
         groups,
@@ -402,7 +402,7 @@ def count_in_table(
         Cells(np.zeros(0, np.int64), of_cells, negatives, positives, weights),
         rows.codes,
         labels=rows.labels,
-        group_names=_input.names_of(rows.labels, groups),
+        group_names=_labels.names_of(rows.labels, groups),
         classes=rows.classes,
         n_missing=rows.n_missing,
     )

@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.model_selection import check_cv, cross_validate
 from sklearn.utils import get_tags
 
-from skfedauc import _input, _sklearn, _words
+from skfedauc import _input, _labels, _rows, _sklearn, _words
 from skfedauc.counts import ScoreCounts, left_out
 from skfedauc.counts.score_counts import (
     counts_of_rows,
@@ -242,7 +242,7 @@ def cross_validate_group_auc(
     response_method: str | tuple[str, ...] | None = None,
     n_jobs: int | None = None,
     undefined: Undefined = "skip",
-    missing: _input.Missing = "raise",
+    missing: _labels.Missing = "raise",
     return_estimator: bool = False,
 ) -> GroupAUCCrossValidation:
     """Cross-validate an estimator, and report AUCs over groups and folds.
@@ -310,13 +310,13 @@ def cross_validate_group_auc(
     >>> round(result.within_folds.pooled, 2), round(result.over_folds.pooled, 2)
     (0.63, 0.28)
     """
-    undefined, missing = check_undefined(undefined), _input.check_missing(missing)
-    _input.check_groups_given(groups)
+    undefined, missing = check_undefined(undefined), _labels.check_missing(missing)
+    _labels.check_groups_given(groups)
     # scikit-learn selects no rows of narwhals' own frames, and refuses X and y of two libraries.
     X = _input.from_array_api(_input.unwrapped(X))
-    of_rows = _input.groups_of_rows(groups, X)
-    _input.check_row_order({"X": X, "y": y, "groups": of_rows, "sample_weight": sample_weight})
-    encoded = _input.EncodedGroups(*_input.encode_groups(of_rows, missing=missing))
+    of_rows = _rows.groups_of_rows(groups, X)
+    _rows.check_row_order({"X": X, "y": y, "groups": of_rows, "sample_weight": sample_weight})
+    encoded = _labels.EncodedGroups(*_labels.encode_groups(of_rows, missing=missing))
     target = _input.column_of(y, "y")
     _input.check_length("groups", encoded.codes.size, "y", target.size)
     _input.check_length("X", _sklearn.number_of_rows(X), "y", target.size)
@@ -375,7 +375,7 @@ def _splitter(cv: Any, y: NDArray[Any]) -> Any:
 
 
 def _splits(
-    splitter: Any, X: Any, y: NDArray[Any], groups: _input.EncodedGroups, is_quiet: bool
+    splitter: Any, X: Any, y: NDArray[Any], groups: _labels.EncodedGroups, is_quiet: bool
 ) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
     wanted = {}
     if _sklearn.wants_groups(splitter):
@@ -398,7 +398,7 @@ class Rows(NamedTuple):
     """Labels, groups and weights of all rows, and scoring options; arrays have shape (n_rows,)."""
 
     y: NDArray[Any]
-    groups: _input.EncodedGroups
+    groups: _labels.EncodedGroups
     weights: NDArray[np.float64] | None
     fit_params: Mapping[str, Any]
     pos_label: Any
@@ -432,7 +432,7 @@ class FittedOnRows:
         """Score the rows with these numbers, and count the rows by group."""
         rows = self.rows
         model = _sklearn.scores_of(self.estimator, X, rows.response_method, rows.pos_label)
-        checked = _input.check_rows(
+        checked = _rows.check_rows(
             rows.y[numbers],
             model.scores,
             rows.groups._replace(codes=rows.groups.codes[numbers]),

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import indexable
 
-from skfedauc import _input, _sklearn, _words
+from skfedauc import _input, _labels, _rows, _sklearn, _words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,7 +25,7 @@ class _Code(str):
 
 def _shown(groups: Any) -> str:
     """Return the repr of the groups; a Series can have many lines."""
-    is_series = _input.is_series(groups)
+    is_series = _rows.is_series(groups)
     return _Code(f"<Series of {len(groups)} labels>" if is_series else repr(groups))
 
 
@@ -81,9 +81,9 @@ class WithinGroupStratifiedKFold(_sklearn.GroupsConsumerMixin, BaseCrossValidato
         groups: str | list[str] | pd.Series[Any] | None = None,
         shuffle: bool = False,
         random_state: Any = None,
-        missing: _input.Missing = "raise",
+        missing: _labels.Missing = "raise",
     ) -> None:
-        _input.check_source_of_groups(groups, "the groups that are passed to split")
+        _rows.check_source_of_groups(groups, "the groups that are passed to split")
         shuffle = _input.check_flag(shuffle, "shuffle")
         if random_state is not None and not shuffle:
             raise ValueError(
@@ -94,7 +94,7 @@ class WithinGroupStratifiedKFold(_sklearn.GroupsConsumerMixin, BaseCrossValidato
         self.groups = groups
         self.shuffle = shuffle
         self.random_state = random_state
-        self.missing = _input.check_missing(missing)
+        self.missing = _labels.check_missing(missing)
 
     def _get_metadata_request(self) -> Any:
         request = super()._get_metadata_request()
@@ -216,7 +216,7 @@ class WithinGroupStratifiedKFold(_sklearn.GroupsConsumerMixin, BaseCrossValidato
     def _classes(self, y: Any) -> tuple[NDArray[np.intp], int]:
         if y is None:
             raise ValueError("WithinGroupStratifiedKFold needs y to stratify by class; got None.")
-        labels, classes = _input.class_labels(y)
+        labels, classes = _labels.class_labels(y)
         counts = np.bincount(classes)
         if counts.min() < self.n_splits:
             label = labels.tolist()[counts.argmin()]
@@ -235,7 +235,7 @@ class WithinGroupStratifiedKFold(_sklearn.GroupsConsumerMixin, BaseCrossValidato
                     f"(groups={_shown(self.groups)}).",
                     UserWarning,
                 )
-            groups = _input.groups_of_rows(self.groups, X, are_from_x=True)
+            groups = _rows.groups_of_rows(self.groups, X, are_from_x=True)
         elif groups is None:
             raise ValueError(
                 "WithinGroupStratifiedKFold got no groups. Name the column(s) of X with the "
@@ -244,8 +244,8 @@ class WithinGroupStratifiedKFold(_sklearn.GroupsConsumerMixin, BaseCrossValidato
             )
         else:
             # Do not check y, because permutation_test_score shuffles y together with its index.
-            _input.check_row_order({"X": X, "groups": groups}, is_cut=True)
-        codes, labels = _input.encode_groups(groups, missing=self.missing)
+            _rows.check_row_order({"X": X, "groups": groups}, is_cut=True)
+        codes, labels = _labels.encode_groups(groups, missing=self.missing)
         return np.where(codes < 0, labels.size, codes), labels.tolist()
 
 
@@ -287,7 +287,7 @@ class RepeatedWithinGroupStratifiedKFold(WithinGroupStratifiedKFold):
         n_repeats: int = 10,
         groups: str | list[str] | pd.Series[Any] | None = None,
         random_state: Any = None,
-        missing: _input.Missing = "raise",
+        missing: _labels.Missing = "raise",
     ) -> None:
         super().__init__(
             n_splits, groups=groups, shuffle=True, random_state=random_state, missing=missing

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc import _input, _words
+from skfedauc import _input, _labels, _rows, _words
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.score_counts import view_of
 from skfedauc.inference.calibration import (
@@ -400,10 +400,10 @@ class ReliabilityDisplay(_CurvesDisplay):
     def _of_estimator(cls, estimator: Any, X: Any, y: Any, **settings: Any) -> GroupAUC:
         """Return the report of the probabilities; warn if another method gives other AUCs."""
         method, pos_label = (settings.pop(name, None) for name in ("response_method", "pos_label"))
-        _input.check_groups_given(settings["groups"])
+        _labels.check_groups_given(settings["groups"])
         if method is None and not hasattr(estimator, "predict_proba"):
             method = "predict_proba"  # which the estimator lacks, as the error says
-        rows = {"y_true": y, "groups": _input.groups_of_rows(settings["groups"], X)}
+        rows = {"y_true": y, "groups": _rows.groups_of_rows(settings["groups"], X)}
         given = settings.keys() & {"sample_weight", "missing"}
         rows |= {name: settings[name] for name in given}
         _, probabilities = responses_of(estimator, X, method, pos_label, rows, mend=_TWO_ORDERS)

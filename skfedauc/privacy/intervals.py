@@ -45,7 +45,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc._input import index_of_labels
+from skfedauc._labels import index_of_labels
 from skfedauc._words import counted
 from skfedauc.inference.intervals import AUCSpread
 from skfedauc.inference.quantiles import normal_quantile

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc import _input, _words
+from skfedauc import _input, _labels, _words
 from skfedauc.counts import Bins, ScoreCounts
 from skfedauc.counts.files import Saved
 from skfedauc.counts.parquet import OtherFileError, check_bytes, read_file
@@ -396,16 +396,16 @@ class PrivateCounts(Saved):
         )
 
 
-def _agreed_label(pos_label: Any, classes: _input.Classes) -> Any:
+def _agreed_label(pos_label: Any, classes: _labels.Classes) -> Any:
     """Return the positive label of all sites, after comparing it with that of the counts."""
-    (label,) = _input.Classes.of([pos_label], None).seen
+    (label,) = _labels.Classes.of([pos_label], None).seen
     if pos_label is None or label != label:
         raise ValueError(
             f"pos_label must be the positive label that all sites agree on, such as 1; got "
             f"{_words.shortened(pos_label)}."
         )
     # It must not depend on the rows: counts without rows may have no positive label.
-    _input.Classes.merged([classes, _input.Classes((), label)])
+    _labels.Classes.merged([classes, _labels.Classes((), label)])
     return label
 
 

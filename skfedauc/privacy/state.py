@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc import _input
+from skfedauc import _input, _labels
 from skfedauc._words import counted, listed
 from skfedauc.counts import Bins, ScoreCounts, parquet
 from skfedauc.counts.files import entry_of, label_of
@@ -100,9 +100,9 @@ class State(NamedTuple):
         return 1 if self.labels is None else int(self.labels.size)
 
     @property
-    def classes(self) -> _input.Classes:
+    def classes(self) -> _labels.Classes:
         """The positive label, which all parts of a merge share."""
-        return _input.Classes((), self.pos_label)
+        return _labels.Classes((), self.pos_label)
 
     @property
     def variance(self) -> NDArray[np.float64]:
@@ -169,7 +169,7 @@ def merged(parts: Mapping[str, State]) -> State:
     states = list(parts.values())
     labels, tables = None, [state.labels for state in states if state.labels is not None]
     if len(tables) == len(states):
-        numbers, labels = _input.unite_labels(tables)
+        numbers, labels = _labels.unite_labels(tables)
     else:  # counts without rows have no groups
         numbers = [np.zeros(state.n_groups, np.intp) for state in states]
     negatives, positives = np.zeros(
@@ -188,7 +188,7 @@ def merged(parts: Mapping[str, State]) -> State:
         first.bins,
         tuple(sorted(release for state in states for release in state.releases)),
         names.pop() if len(names) == 1 else (),
-        _input.Classes.merged(state.classes for state in states).pos_label,
+        _labels.Classes.merged(state.classes for state in states).pos_label,
         in_order(source for state in states for source in state.sources),
         tuple(label for label in known if label in of_exact),
     )
@@ -271,7 +271,7 @@ def _read(file: Any, facts: dict[str, Any], data: Any) -> State:
     bins, names, label = Bins.from_dict(facts["bins"]), facts["group_names"], facts["pos_label"]
     labels, given = None, [] if facts["groups"] is None else list(map(label_of, facts["groups"]))
     if facts["groups"] is not None:
-        labels = _input.encode_groups(given, "groups")[1]
+        labels = _labels.encode_groups(given, "groups")[1]
     known = [] if labels is None else labels.tolist()
     releases = tuple(_release_of(of, known) for of in facts["releases"])
     identifiers = [release.identifier for release in releases]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc import _input
+from skfedauc import _labels
 from skfedauc.counts.moments import Floats
 from skfedauc.counts.score_counts import view_of
 from skfedauc.inference import measures
@@ -80,7 +80,7 @@ class GroupEstimates:
         labels = view_of(self.pairs.counts).labels
         if labels is None:
             return pd.Index(["all"] * self.pairs.n_groups, name="group")
-        return _input.index_of_labels(labels, self.group_names)
+        return _labels.index_of_labels(labels, self.group_names)
 
     @functools.cached_property
     def index(self) -> Floats:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc import _input, _sklearn
+from skfedauc import _input, _labels, _rows, _sklearn
 from skfedauc._sklearn import ModelScores
 from skfedauc.cluster_counts import ClusterCounts, position_of_clusters
 from skfedauc.counts import ScoreCounts
@@ -71,7 +71,7 @@ class RowOptions(TypedDict, total=False):
     n_jobs: int | None
     measure: Measure | None
     undefined: Undefined
-    missing: _input.Missing
+    missing: _labels.Missing
     min_per_class: int
 
 
@@ -175,7 +175,7 @@ class GroupAUC:
             )
         counts = pairs.counts
         given = counts.group_names if group_names is None else group_names
-        names = _input.check_group_names(given, view_of(counts).labels)
+        names = _labels.check_group_names(given, view_of(counts).labels)
         if clusters is not None:
             pairs.counts_for("clusters=")
             if pairs.clusters is not None or pairs.rows_repeat:
@@ -213,7 +213,7 @@ class GroupAUC:
         n_jobs: int | None = None,
         measure: Measure | None = None,
         undefined: Undefined = "skip",
-        missing: _input.Missing = "raise",
+        missing: _labels.Missing = "raise",
         min_per_class: int = 1,
     ) -> GroupAUC:
         """Make a report from labels, scores and groups.
@@ -247,11 +247,11 @@ class GroupAUC:
         -------
         GroupAUC
         """
-        undefined, missing = check_undefined(undefined, measure), _input.check_missing(missing)
-        _input.check_groups_given(groups)
+        undefined, missing = check_undefined(undefined, measure), _labels.check_missing(missing)
+        _labels.check_groups_given(groups)
         of_rows = y_true, y_score, groups, sample_weight, pos_label
-        rows = _input.check_rows(*of_rows, missing=missing, clusters=clusters)
-        pairs = GroupPairs.of_rows(rows, n_jobs, _input.names_of(rows.labels, groups))
+        rows = _rows.check_rows(*of_rows, missing=missing, clusters=clusters)
+        pairs = GroupPairs.of_rows(rows, n_jobs, _labels.names_of(rows.labels, groups))
         return cls(pairs, undefined=undefined, min_per_class=min_per_class, measure=measure)
 
     @classmethod
@@ -302,15 +302,15 @@ class GroupAUC:
         _input.check_keywords(options, RowOptions.__annotations__, "GroupAUC.from_estimator")
         given: dict[str, Any] = dict(options)
         undefined = check_undefined(given.pop("undefined", "skip"), given.get("measure"))
-        missing = _input.check_missing(given.pop("missing", "raise"))
+        missing = _labels.check_missing(given.pop("missing", "raise"))
         weights, clusters = given.pop("sample_weight", None), given.pop("clusters", None)
         pos_label, n_jobs = given.pop("pos_label", None), given.pop("n_jobs", None)
         labels, clusters = labels_of_rows(groups, clusters, X, y, weights)
         y = _input.column_of(y, "y")
         model = _sklearn.scores_of(estimator, X, response_method, pos_label, y=y)
         of_rows = y, model.scores, labels, weights, model.positive
-        rows = _input.check_rows(*of_rows, missing=missing, warn_labels=False, clusters=clusters)
-        pairs = GroupPairs.of_rows(rows, n_jobs, _input.names_of(rows.labels, labels, groups))
+        rows = _rows.check_rows(*of_rows, missing=missing, warn_labels=False, clusters=clusters)
+        pairs = GroupPairs.of_rows(rows, n_jobs, _labels.names_of(rows.labels, labels, groups))
         return cls(pairs, undefined=undefined, **given)
 
     @functools.cached_property
@@ -978,7 +978,7 @@ def responses_of(
     `_sklearn.scores_of`.
     """
     rows = {"X": X, "y": of_rows["y_true"], "sample_weight": of_rows.get("sample_weight")}
-    _input.check_row_order(rows)
+    _rows.check_row_order(rows)
     y = _input.column_of(of_rows["y_true"], "y")
     scores = _sklearn.scores_of(estimator, X, response_method, pos_label, y=y, **options)
     by_default = response_method is None and scores.method == "decision_function"

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skfedauc import _input, _words
+from skfedauc import _input, _labels, _rows, _words
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.score_counts import view_of
 from skfedauc.measures import Measure, check_measure
@@ -23,12 +23,12 @@ def labels_of_rows(
     groups: Any, clusters: Any, X: Any, y: Any, sample_weight: Any
 ) -> tuple[Any, Any]:
     """Return the groups and the clusters of the rows of X, which all arguments must align with."""
-    _input.check_groups_given(groups)
-    labels = _input.groups_of_rows(groups, X)
+    _labels.check_groups_given(groups)
+    labels = _rows.groups_of_rows(groups, X)
     if clusters is not None:
-        clusters = _input.groups_of_rows(clusters, X, "clusters")
+        clusters = _rows.groups_of_rows(clusters, X, "clusters")
     inputs = {"X": X, "y": y, "groups": labels, "sample_weight": sample_weight}
-    _input.check_row_order({**inputs, "clusters": clusters})
+    _rows.check_row_order({**inputs, "clusters": clusters})
     return labels, clusters
 
 
@@ -37,7 +37,7 @@ def number_of_group(label: Any, counts: ScoreCounts) -> int:
     if isinstance(label, list) and len(label) == 1:
         label = label[0]
     groups = counts.groups or ()
-    number = _input.position_of(_input.as_label(label), groups)
+    number = _labels.position_of(_labels.as_label(label), groups)
     if number is None:
         raise ValueError(
             "reference must be None, 'rest' or a group's label; got "
@@ -79,7 +79,7 @@ def _places(column: Sequence[Any], order: Sequence[Any]) -> NDArray[np.intp]:
     """Return each label's place: among the categories, then among the other labels."""
     place = {label: number for number, label in enumerate(order)}
     others = [label for label in dict.fromkeys(column) if label not in place]
-    codes, _ = _input.encode_groups(_input.object_array(others))
+    codes, _ = _labels.encode_groups(_input.object_array(others))
     place |= {label: len(order) + int(code) for label, code in zip(others, codes, strict=True)}
     return np.array([place[label] for label in column], np.intp)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc import _input, _sklearn, _words
+from skfedauc import _input, _labels, _sklearn, _words
 from skfedauc.cluster_counts import ClusterCounts
 from skfedauc.counts import MultiClass, MulticlassCounts, MulticlassRows
 from skfedauc.counts.moments import Floats, ratio
@@ -69,7 +69,7 @@ class ClassOptions(TypedDict, total=False):
     sample_weight: Any
     clusters: Any
     undefined: Undefined
-    missing: _input.Missing
+    missing: _labels.Missing
 
 
 class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
@@ -172,7 +172,7 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         sample_weight: Any = None,
         clusters: Any = None,
         undefined: Undefined = "skip",
-        missing: _input.Missing = "raise",
+        missing: _labels.Missing = "raise",
     ) -> MulticlassGroupAUC:
         """Make a report from labels, scores and groups.
 
@@ -202,7 +202,7 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         MulticlassGroupAUC
         """
         undefined = check_undefined(undefined)
-        _input.check_groups_given(groups)
+        _labels.check_groups_given(groups)
         rows = MulticlassRows.checked(
             y_true,
             y_score,
@@ -250,7 +250,7 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         known = ClassOptions.__annotations__
         _input.check_keywords(options, known, "MulticlassGroupAUC.from_estimator")
         check_undefined(options.get("undefined", "skip"))
-        _input.check_missing(options.get("missing", "raise"))
+        _labels.check_missing(options.get("missing", "raise"))
         labels, options["clusters"] = labels_of_rows(
             groups, options.get("clusters"), X, y, options.get("sample_weight")
         )
@@ -440,8 +440,8 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         if not labels:
             filled = max(reports, key=lambda report: report.pairs.n_groups)
             return filled.labels, [np.arange(report.pairs.n_groups) for report in reports]
-        numbers, united = _input.unite_labels(labels)
-        index = _input.index_of_labels(united, reports[0].group_names)
+        numbers, united = _labels.unite_labels(labels)
+        index = _labels.index_of_labels(united, reports[0].group_names)
         order = order_of_labels(united.tolist(), views[0].orders)
         place = np.argsort(order)
         return index[order], [place[own] for own in numbers]

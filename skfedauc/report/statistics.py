@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc import _input, _words
+from skfedauc import _input, _labels, _words
 from skfedauc._kernel import number_cells
 from skfedauc.counts import DisclosureError
 from skfedauc.counts.disclosure import Need, lacking
@@ -595,7 +595,7 @@ def average_weights(weights: str | Mapping[Any, float], pairs: GroupPairs) -> ND
             "weights must be the name of an average, or a mapping with a weight for each group "
             f"label; got {_words.described(weights)}. Pass dict(zip(labels, weights))."
         )
-    by_label = {_input.as_label(label): weight for label, weight in dict(weights).items()}
+    by_label = {_labels.as_label(label): weight for label, weight in dict(weights).items()}
     groups = dict.fromkeys(pairs.counts.groups or ())
     absent = [group for group in groups if group not in by_label]
     unknown = [label for label in by_label if label not in groups]

@@ -1,0 +1,1095 @@
+"""Class labels and group labels: their kinds, their order, and group numbers of rows."""
+
+from __future__ import annotations
+
+import datetime
+import enum
+import functools
+import math
+import numbers
+import operator
+import re
+import sys
+import unicodedata
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skfedauc._input import (
+    check_length,
+    check_option,
+    column_of,
+    count_missing,
+    from_array_api,
+    is_whole,
+    mixed_kinds,
+    nested,
+    not_single_values,
+    number_of_rows,
+    object_array,
+    total_of_rows,
+    unwrapped,
+    warn,
+)
+from skfedauc._words import (
+    all_shortened,
+    described,
+    listed,
+    shortened,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# Group labels are booleans, integers, strings, dates, periods, intervals, or enumeration members.
+# Labels from several columns are tuples. All labels in an array have one kind. Rows without a label
+# may form the group `MISSING`, which does not change the kind: integers with a missing label can
+# merge with integers. Short strings become integers in the same order, which sort faster.
+
+# Largest length of strings to convert to integers
+MOST_CHARACTERS = 32
+
+
+def check_text(texts: Iterable[str], name: str) -> None:
+    """Refuse text with surrogates, which no file, table or page can hold."""
+    known = list(texts)
+    try:
+        "".join(known).encode()
+    except UnicodeEncodeError:
+        odd = next(text for text in known if re.search("[\ud800-\udfff]", text))
+        raise ValueError(
+            f"{name} holds {odd[:60]!a}, which is not valid Unicode: it has a surrogate, probably "
+            "because the text was decoded with a wrong encoding. Read the text with the correct "
+            "encoding, or replace the surrogates by text.encode('utf-8', 'replace').decode()."
+        ) from None
+
+
+def folded(text: str) -> str:
+    """Return a key to compare text without regard to case and spaces."""
+    return "".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+def text_as_integers(text: NDArray[np.str_]) -> NDArray[np.int64] | None:
+    """Return integers in the same order as strings.
+
+    Each character is a digit. The base of a digit is the range of the characters at the position of
+    the digit. The result is None if the integers do not fit in 64 bits.
+    """
+    n_rows, width = text.size, text.dtype.itemsize // 4
+    if n_rows == 0 or not 0 < width <= MOST_CHARACTERS:
+        return None
+    native = np.ascontiguousarray(text, text.dtype.newbyteorder("="))
+    characters = native.view(np.uint32).reshape(n_rows, width)
+    # The first rows often show that the integers do not fit in 64 bits.
+    if np.prod(np.ptp(characters[:1000], axis=0) + 1.0) >= 1 << 62:
+        return None
+    low, high = (_by_place(choose, characters) for choose in (np.minimum, np.maximum))
+    bases = high.astype(np.int64) - low + 1
+    if np.prod(bases, dtype=np.float64) >= 1 << 62:
+        return None
+    numbers = np.zeros(n_rows, np.int64)
+    for place in np.flatnonzero(bases > 1):
+        numbers *= bases[place]
+        numbers += characters[:, place]
+        numbers -= low[place]
+    return numbers
+
+
+def _by_place(choose: np.ufunc, characters: NDArray[Any]) -> NDArray[Any]:
+    """Return the minimum or maximum over all rows by position, for 64 short rows at once."""
+    n_rows, width = characters.shape
+    whole = n_rows // 64 * 64
+    rows = [characters[whole:]]
+    if whole:
+        many = characters[:whole].reshape(-1, 64 * width)
+        rows.append(choose.reduce(many, axis=0).reshape(64, width))
+    return np.asarray(choose.reduce(np.concatenate(rows), axis=0))
+
+
+SEPARATORS = (",", ";", "\t")
+_WHOLE_FLOAT = re.compile(r"-?\d+\.0")
+
+
+def header_of(
+    read: Callable[[str], list[str]], needed: Collection[str], default: str = SEPARATORS[0]
+) -> tuple[str, list[str]]:
+    """Return a file's separator and column names; `read` returns the cells for a separator.
+
+    It is the first that gives the needed names, else the first that splits the header.
+    """
+    names = {separator: read(separator) for separator in (default, *SEPARATORS)}
+    whole = [separator for separator, of in names.items() if set(needed) <= set(of)]
+    split = [separator for separator, of in names.items() if len(of) > 1]
+    separator = [*whole, *split, default][0]
+    return separator, names[separator]
+
+
+def without_zero_decimals(texts: Sequence[str]) -> Sequence[str]:
+    """Return a column's distinct labels, without ".0" if all labels end in ".0".
+
+    Many programs write an integer column with ".0" if a value is missing.
+    """
+    if texts and all(_WHOLE_FLOAT.fullmatch(text) for text in texts):
+        return [text.removesuffix(".0") for text in texts]
+    return texts
+
+
+Labels = NDArray[Any]
+
+# Label of the group of rows without a label, which comes last
+MISSING = "(missing)"
+# Kind of the label `MISSING`, which any other kind may accompany
+ANY_KIND = "any"
+# Kind of dates with a time zone, which sort by instant
+_AWARE = "date with a time zone"
+
+# Texts that several messages share
+KINDS = (
+    "booleans, integers, strings, dates, periods, intervals, members of an Enum, or tuples of them"
+)
+NO_FLOATS = (
+    "whole numbers count as integers; cut other numbers into bands, for instance with pandas.cut"
+)
+_AS_TEXT = "convert them to text, by .astype(str) in memory or by CAST in a query"
+TOO_FINE = "dates finer than a microsecond; round them, for instance with .dt.round('us')."
+
+
+def kind_of(labels: Labels | None) -> Any:
+    """Return the labels' common kind, or None for an empty array.
+
+    Rows without groups have the kind "no groups".
+    """
+    if labels is None:
+        return "no groups"
+    kind = ANY_KIND if labels.size else None
+    for label in labels:
+        kind = unite_kinds(kind, kind_of_label(label))
+        if not _is_open(kind):  # The first label except MISSING usually determines the kind.
+            break
+    return kind
+
+
+def _common_kind(labels: Iterable[Any]) -> Any:
+    """Return the kind of all labels, or None for labels that do not mix or are not valid."""
+    return functools.reduce(unite_kinds, set(map(kind_of_label, labels)), ANY_KIND)
+
+
+def kind_of_label(label: Any) -> Any:
+    """Return a label's kind, or None for types that are not valid."""
+    if isinstance(label, bool | np.bool_):
+        return "bool"
+    if isinstance(label, int | np.integer):
+        return "int"
+    if isinstance(label, str):
+        return ANY_KIND if label == MISSING else "str"
+    if isinstance(label, datetime.date | np.datetime64):
+        return "date" if getattr(label, "tzinfo", None) is None else _AWARE
+    if isinstance(label, tuple) and label:
+        kinds = tuple(kind_of_label(part) for part in label)
+        return None if None in kinds else kinds
+    if isinstance(label, enum.Enum):
+        return f"enum {type(label).__module__}.{type(label).__qualname__}"
+    pd = sys.modules.get("pandas")
+    if pd is not None and isinstance(label, pd.Period):
+        return f"period {label.freqstr}"
+    if pd is not None and isinstance(label, pd.Interval):
+        is_number = isinstance(label.left, int | float | np.integer | np.floating)
+        return f"interval of {'numbers' if is_number else type(label.left).__name__}"
+    return None
+
+
+def unite_kinds(left: Any, right: Any) -> Any:
+    """Return the common kind for two label kinds, or None for kinds that do not mix."""
+    if left == right or right == ANY_KIND:
+        return left
+    if left == ANY_KIND:
+        return right
+    if isinstance(left, tuple) and isinstance(right, tuple) and len(left) == len(right):
+        kinds = tuple(map(unite_kinds, left, right))
+        return None if None in kinds else kinds
+    return None
+
+
+def _is_open(kind: Any) -> bool:
+    """Return whether several other kinds of labels may accompany this kind."""
+    return any(map(_is_open, kind)) if isinstance(kind, tuple) else kind == ANY_KIND
+
+
+def is_missing(label: Any) -> bool:
+    return isinstance(label, str) and label == MISSING
+
+
+def position_of(label: Any, known: Sequence[Any]) -> int | None:
+    """Return a label's position, or None if it is not known, whatever its type."""
+    if isinstance(label, np.ndarray):  # compares by element
+        return None
+    try:
+        return known.index(label)
+    except (ValueError, TypeError):  # Tables compare by element, and pandas.NA is neither.
+        return None
+
+
+def as_label(label: Any) -> Any:
+    """Return a label as a Python object, with a time for dates, as `encode_groups` does.
+
+    Dates with a time zone become pandas Timestamps. Python compares dates by local time, which
+    repeats an hour at the end of daylight saving time.
+    """
+    if isinstance(label, tuple):
+        return tuple(as_label(part) for part in label)
+    if isinstance(label, np.datetime64):
+        label = label.astype("datetime64[us]").item()
+    if isinstance(label, np.generic):
+        return label.item()
+    if isinstance(label, float | Decimal) and is_whole(label):
+        return int(label)
+    if isinstance(label, datetime.datetime):
+        if label.tzinfo is not None:
+            import pandas as pd
+
+            return pd.Timestamp(label)
+        return label.to_pydatetime() if hasattr(label, "to_pydatetime") else label
+    if isinstance(label, datetime.date):
+        return datetime.datetime(label.year, label.month, label.day)
+    return label
+
+
+def check_label(label: Any, name: str) -> Any:
+    """Return a label as `encode_groups` does, or raise a TypeError for another type."""
+    label = as_label(label)
+    if kind_of_label(label) is None:
+        raise not_a_label(label, name)
+    return label
+
+
+def not_a_label(odd: Any, name: str) -> TypeError:
+    """Return the error for a value with another type, or for a number that is not whole."""
+    mend = NO_FLOATS if isinstance(odd, float | np.floating | Decimal) else _AS_TEXT
+    if isinstance(odd, Decimal):
+        mend += f", or {_AS_TEXT}"
+    return TypeError(
+        f"{name} must hold {KINDS}; got {shortened(odd)} of type {type(odd).__name__}: {mend}."
+    )
+
+
+def checked_labels(labels: Labels, name: str) -> Labels:
+    """Return distinct labels in their simplest dtype."""
+    items = labels.tolist()
+    check_text((item for item in items if isinstance(item, str)), name)
+    if set(map(type, items)) <= {str}:
+        return labels
+    plain = [item.item() if isinstance(item, np.generic) else item for item in items]
+    kind = _common_kind(plain)
+    if kind is None:
+        odd = [item for item in plain if kind_of_label(item) is None]
+        raise not_a_label(odd[0], name) if odd else mixed_kinds(map(kind_of_label, plain), name)
+    valid = [item for item in plain if not is_missing(item)]
+    has_missing = len(valid) < len(plain)
+    if kind == "bool" and not has_missing:
+        return np.asarray(plain, np.bool_)
+    if kind == "int":
+        low, high = min(valid), max(valid)
+        if low < -1 << 63 or high >= 1 << (64 if low >= 0 else 63):
+            raise TypeError(
+                f"{name} holds integers from {low} to {high}, which do not fit in 64 bits; "
+                "convert them with .astype(str), or .regroup(str) of score counts."
+            )
+        if not has_missing:
+            return np.asarray(plain, np.int64 if high < 1 << 63 else np.uint64)
+    if kind in ("date", _AWARE):
+        if any(getattr(item, "nanosecond", 0) for item in plain):
+            raise ValueError(f"{name} holds {TOO_FINE}")
+        if kind == "date" and not has_missing:
+            return np.asarray(plain, "datetime64[us]")
+        return object_array(map(as_label, plain))
+    return object_array(plain)
+
+
+def exact_values(column: NDArray[Any], name: str) -> NDArray[Any]:
+    """Return whole floats as integers, and dates as fine as Python's; refuse other numbers."""
+    if column.dtype.kind == "M":
+        dates = column.astype("datetime64[us]")
+        if not np.array_equal(dates, column):
+            raise ValueError(f"{name} holds {TOO_FINE}")
+        return dates
+    is_whole_number = np.isfinite(column) & (column == np.rint(column))
+    if not is_whole_number.all():
+        raise not_a_label(column[is_whole_number.argmin()].item(), name)
+    most = 2.0 ** min(np.finfo(column.dtype).nmant + 1, 62)
+    if column.size and np.abs(column).max() > most:
+        raise TypeError(
+            f"{name} holds floats beyond 2**{int(np.log2(most))}, which may be rounded integers: "
+            "read the column as integers or as text."
+        )
+    return column.astype(np.int64)
+
+
+def some_labels(labels: Labels, chosen: NDArray[Any]) -> Labels:
+    """Return the chosen labels in their simplest dtype."""
+    some = labels[chosen]
+    had_missing = labels.dtype.kind == "O" and labels.size and is_missing(labels[-1])
+    return checked_labels(some, "groups") if had_missing else some
+
+
+def label_array(values: Sequence[Any]) -> NDArray[Any]:
+    """Return a label list as an array, without changing any label's kind."""
+    kinds = set(map(type, values))
+    if kinds <= {int}:
+        integers = np.asarray(values, None if kinds else np.int64)
+        if integers.dtype.kind in "iu":
+            return integers
+    return np.array(values, object) if kinds == {str} else object_array(values)
+
+
+def columns_of_labels(labels: Labels) -> list[Labels]:
+    """Return one column for each part of tuple labels, and other labels unchanged."""
+    if not (labels.size and isinstance(labels[0], tuple)):
+        return [labels]
+    return [label_array(column) for column in zip(*labels.tolist(), strict=True)]
+
+
+def index_of_labels(labels: Any, names: Sequence[str]) -> pd.Index:
+    """Return sorted labels as an index, named by the columns that they come from."""
+    import pandas as pd
+
+    if len(labels) and isinstance(labels[0], tuple):
+        named = {len(label) for label in labels} == {len(names)}
+        return pd.MultiIndex.from_tuples(list(labels), names=list(names) if named else None)
+    index: pd.Index = pd.Index(labels, name=names[0] if names else "group")
+    return index
+
+
+def are_sorted_labels(labels: Labels) -> bool:
+    """Return whether labels are distinct, share a kind, and have `encode_groups`'s order."""
+    if labels.dtype.kind in "biuM":
+        return bool((labels[1:] > labels[:-1]).all())
+    if labels.dtype.kind != "O" or _common_kind(labels) is None:
+        return False
+    ranks = list(map(_rank, labels.tolist()))
+    return all(map(operator.lt, ranks, ranks[1:]))
+
+
+def order_of(items: list[Any]) -> NDArray[np.intp]:
+    """Return the order of distinct labels with one kind, like `numpy.argsort`."""
+    is_text = all(isinstance(item, str) and item != MISSING for item in items)
+    ranks = items if is_text else list(map(_rank, items))
+    return np.array(sorted(range(len(items)), key=ranks.__getitem__), np.intp)
+
+
+def _rank(label: Any) -> tuple[bool, Any]:
+    """Return a label's sort key: MISSING is last, and Enum members keep their order."""
+    if is_missing(label):
+        return True, None
+    if isinstance(label, tuple):
+        return False, tuple(map(_rank, label))
+    if isinstance(label, enum.Enum):
+        return False, list(type(label)).index(label)
+    return False, label
+
+
+class Classes(NamedTuple):
+    """The counted rows' at most two sorted class labels, and the positive label.
+
+    Booleans are 0 and 1. The positive label is None without rows.
+    """
+
+    seen: tuple[Any, ...] = ()
+    pos_label: Any = None
+
+    @classmethod
+    def of(cls, seen: Iterable[Any], pos_label: Any) -> Classes:
+        """Return classes with labels converted to a common form."""
+        seen = tuple(sorted({_plain(label) for label in seen}, key=_order))
+        if pos_label is None:
+            return cls(seen, 1 if seen else None)
+        return cls(seen, _plain(pos_label))
+
+    @classmethod
+    def merged(cls, parts: Iterable[Classes]) -> Classes:
+        parts = list(parts)
+        positive = {part.pos_label for part in parts if part.pos_label is not None}
+        labels = sorted({label for part in parts for label in part.seen}, key=_order)
+        of_rows = listed(labels, most=4)
+        mend = (
+            "A label may be misspelled. If the names of classes differ between parts, pass "
+            "y_true == label instead of y_true."
+        )
+        if len(positive) > 1:
+            shown = " and ".join(map(shortened, sorted(positive, key=_order)[:4]))
+            raise ValueError(
+                f"the positive label is not the same for all rows: pos_label is {shown}, and the "
+                f"labels of rows are {of_rows or 'unknown'}. {mend}"
+            )
+        if len(labels) > 2:
+            raise ValueError(
+                f"the rows must have two labels; got {len(labels)} labels in all, {of_rows}. {mend}"
+            )
+        if len(labels) == 2 and positive and not positive <= {*labels}:
+            raise ValueError(
+                f"pos_label={shortened(*positive)} is not among the labels of all rows, {of_rows}; "
+                "pass one of these labels; otherwise the rows of both classes count as negatives."
+            )
+        return cls(tuple(labels), positive.pop() if positive else None)
+
+    @property
+    def lacks_positive(self) -> bool:
+        """True if there are rows, but no rows with the positive label."""
+        return bool(self.seen) and self.pos_label not in self.seen
+
+
+def _plain(label: Any) -> int | float | str:
+    """Return a label as an integer, a float or a string, with equal results for equal labels."""
+    if isinstance(label, np.generic):
+        label = label.item()
+    if isinstance(label, str):
+        return str(label)
+    if isinstance(label, bytes):
+        return label.decode("utf-8", "backslashreplace")
+    if isinstance(label, numbers.Integral):
+        return int(label)
+    try:
+        number = float(label)
+    except (TypeError, ValueError, OverflowError):
+        return str(label)
+    return int(number) if number.is_integer() else number
+
+
+def _order(label: int | float | str) -> tuple[bool, Any]:
+    return isinstance(label, str), label
+
+
+def check_labels(
+    y: NDArray[Any],
+    pos_label: Any = None,
+    n_rows: NDArray[np.int64] | None = None,
+    name: str = "y_true",
+) -> tuple[NDArray[np.bool_], Classes]:
+    """Return whether each label is positive, and the classes.
+
+    `pos_label` is optional for booleans and for labels in {0, 1} or {-1, 1}, as in scikit-learn.
+    The default positive label is 1.
+    """
+    if hasattr(pos_label, "__len__") and not isinstance(pos_label, str | bytes):
+        raise TypeError(
+            f"pos_label must be one label, such as 1 or 'yes'; got {described(pos_label)}."
+        )
+    is_usual = pos_label is None or isinstance(pos_label, str | bytes | int | np.integer)
+    is_missing_label = not is_usual and count_missing(object_array([pos_label])) > 0
+    if is_missing_label or is_infinite(pos_label):
+        raise ValueError(f"pos_label must be a label; got {shortened(pos_label)}.")
+    if isinstance(pos_label, str):
+        check_text([pos_label], "pos_label")
+    if y.dtype.kind == "b":
+        y = y.view(np.uint8) != 0  # Boolean views of other bytes may have values above 1.
+    # Integers 0 and 1, the common case, use only the lowest bit.
+    elif pos_label is None and y.dtype.kind in "iu" and int(np.bitwise_or.reduce(y)) in (0, 1):
+        y = y.astype(np.bool_)
+    if y.dtype.kind == "b" and pos_label in (None, True):
+        bits = [bit for bit, some in ((0, not y.all()), (1, y.any())) if some]
+        return y, Classes.of(bits, pos_label)
+    classes, given = classes_of(y, n_rows, name), pos_label
+    if len(classes) > 2:
+        raise ValueError(
+            f"{name} must have two classes; got {len(classes)}: {listed(classes, most=4)}. AUC "
+            f"compares one class with another: pass {name} == label to compare one label with the "
+            "rest, or multi_class= to functions and scorers that accept it."
+        )
+    shown = f"[{all_shortened(classes)}]"
+    if pos_label is None:
+        usual = all(isinstance(c, int | float) for c in classes) and (
+            set(classes) <= {0, 1} or set(classes) <= {-1, 1}
+        )
+        if not usual:
+            raise ValueError(
+                f"{name} has the labels {shown}: pass pos_label=, the positive "
+                "label; pos_label is optional for {0, 1}, {-1, 1} and booleans only."
+            )
+        pos_label = 1
+    elif pos_label not in classes and (
+        len(classes) == 2
+        or any(isinstance(c, str) != isinstance(pos_label, str) for c in classes)
+        or (y.dtype.kind == "b" and pos_label not in (0, 1))
+    ):
+        raise ValueError(
+            f"pos_label={shortened(pos_label)} is not among the labels of {name}, {shown}; pass "
+            "one of these labels."
+        )
+    return np.asarray(y == pos_label, np.bool_), Classes.of(classes, given)
+
+
+def warn_if_misspelled(classes: Classes) -> None:
+    """Warn if all rows have one label that differs from `pos_label` only in spelling.
+
+    Other labels cause no warning, because all rows of a batch may be negatives.
+    """
+    if len(classes.seen) != 1 or not classes.lacks_positive:
+        return
+    (label,), positive = classes.seen, classes.pos_label
+    if isinstance(label, str) and isinstance(positive, str) and _folded(label) == _folded(positive):
+        warn(
+            f"pos_label={shortened(positive)} is not among the labels of y_true: all labels are "
+            f"{shortened(label)}, so all rows count as negatives. Spell pos_label as in y_true.",
+            UserWarning,
+        )
+
+
+def _folded(text: str) -> str | float:
+    """Return a key to compare labels without regard to case, spaces and number format."""
+    text = folded(text)
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def refuse_missing_labels(
+    y: NDArray[Any], n_rows: NDArray[np.int64] | None = None, name: str = "y_true"
+) -> None:
+    _refuse_labels(count_missing(y, n_rows), "missing", total_of_rows(y.size, n_rows), name)
+
+
+def _refuse_labels(n_rows: int, what: str, total: int, name: str) -> None:
+    if n_rows:
+        raise ValueError(f"{name} has {n_rows} {what} labels of {total}; drop these rows first.")
+
+
+def is_infinite(label: Any) -> bool:
+    return isinstance(label, numbers.Number | Decimal) and label in (math.inf, -math.inf)
+
+
+def classes_of(
+    y: NDArray[Any], n_rows: NDArray[np.int64] | None = None, name: str = "y_true"
+) -> list[Any]:
+    """Return the sorted distinct class labels as Python objects."""
+    if y.dtype.kind not in "iufbOUTS":
+        raise TypeError(
+            f"{name} must hold labels of two classes (numbers, booleans or strings); got "
+            f"an array of {y.dtype}."
+        )
+    refuse_missing_labels(y, n_rows, name)
+    try:
+        is_numeric = y.dtype.kind in "iufb"
+        classes = list(np.unique(y).tolist() if is_numeric else dict.fromkeys(y.tolist()))
+    except TypeError as error:
+        raise not_single_values(y, name) from error
+    check_text((label for label in classes if isinstance(label, str)), name)
+    infinite = [label for label in classes if is_infinite(label)]
+    # The results of a division are no classes.
+    n_infinite = number_of_rows(np.isin(y, infinite), n_rows) if infinite else 0
+    _refuse_labels(n_infinite, "infinite", total_of_rows(y.size, n_rows), name)
+    try:
+        return sorted(classes)
+    except TypeError as error:
+        raise mixed_kinds({type(c).__name__ for c in classes}, name) from error
+
+
+def class_labels(y: Any, name: str = "y") -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """Return the sorted class labels, however many, and each row's class number."""
+    column = column_of(y, name)
+    if not column.size:
+        raise ValueError(f"{name} has no rows; pass the class of each row of X.")
+    classes_of(column, name=name)
+    labels, codes = np.unique(column, return_inverse=True)
+    if labels.dtype.kind == "f" and (labels != np.floor(labels)).any():
+        raise ValueError(
+            f"{name} must hold class labels; got numbers with fractions, "
+            f"{listed(labels.tolist(), most=3)} (unknown label type: continuous). Pass classes, "
+            f"such as {name} > threshold."
+        )
+    return labels, codes
+
+
+def warn_if_hard_labels(y: NDArray[Any], scores: NDArray[np.float64] | NDArray[np.float32]) -> None:
+    # Unless scores are class labels, the first 16 almost always have more than two distinct values.
+    if scores.size < 2 or y.dtype.kind not in "biuf" or len(set(scores[:16].tolist())) > 2:
+        return
+    low, high = float(scores.min()), float(scores.max())
+    are_ends = low < high and (low, high) == (float(y.min()), float(y.max()))
+    if are_ends and bool(((scores == low) | (scores == high)).all()):
+        warn(
+            f"y_score holds only {low:g} and {high:g}: these look like predicted labels, "
+            "and the AUC of labels ignores the ranking of rows by score. Pass "
+            "predict_proba(X)[:, 1] or decision_function(X).",
+            UserWarning,
+        )
+
+
+# A group's number is the position of its label among the sorted distinct labels. Rows without a
+# label get the number -1. pandas is imported only for Python objects and for long columns of
+# integers. narwhals reads pandas, polars and pyarrow, each of which has another fast way of
+# numbering text.
+
+# Least number of rows for which integers of a wide range get numbers by a hash table of pandas
+HASHED_ROWS = 1 << 16
+# Each row's group number, -1 for rows without a label, and the sorted labels
+Encoded: TypeAlias = tuple[NDArray[np.intp], Labels]
+
+
+def encode_array(column: NDArray[Any], name: str) -> Encoded:
+    if column.dtype.kind in "OT":
+        return in_order(*_object_codes(column.astype(object, copy=False), name), name)
+    if column.dtype.kind == "b":
+        codes, values = number_integers(column.view(np.uint8))
+        return codes, values.astype(np.bool_)
+    if column.dtype.kind in "iu":
+        return number_integers(column)
+    if column.dtype.kind in "fM":
+        has_label = column == column  # NaN and NaT are not equal to themselves.
+        if not has_label.all():
+            return of_all_rows(has_label, *encode_array(column[has_label], name))
+        exact = exact_values(column, name)
+        codes, values = number_integers(exact.view(np.int64))
+        return codes, values.view(exact.dtype)
+    if column.dtype.kind == "U":
+        numbers = text_as_integers(column)
+        if numbers is None:
+            return encode_array(column.astype(object), name)
+        codes, _ = number_integers(numbers)
+        labels = checked_labels(column[example_rows(codes)].astype(object), name)
+        if MISSING in labels.tolist():  # This label comes last.
+            return encode_array(column.astype(object), name)
+        return codes, labels
+    raise TypeError(
+        f"{name} must hold {KINDS}; got an array of {column.dtype}: convert them with .astype(str)."
+    )
+
+
+def _object_codes(column: NDArray[Any], name: str) -> tuple[NDArray[np.integer], Labels]:
+    """Return codes and distinct labels for Python objects, with the code -1 for missing labels."""
+    import pandas as pd
+    from pandas.api.types import infer_dtype
+
+    kind = infer_dtype(column, skipna=True)
+    if kind == "datetime" and any(getattr(date, "tzinfo", None) for date in column):
+        column = object_array(map(as_label, column))
+    try:
+        codes, labels = pd.factorize(column)
+    except TypeError as error:
+        raise not_single_values(column, name) from error
+    if kind in ("floating", "decimal") or kind.startswith("mixed"):
+        labels = _one_kind(np.asarray(labels, object), {*map(type, column[codes >= 0])}, name)
+    # Before pandas 3.1, NUL or a surrogate ends a string.
+    if kind == "string" and len(pd.factorize(np.array(["", "\0"], object))[1]) < 2:
+        labels = np.asarray(labels, object)
+        has_label = codes >= 0
+        text = column[has_label]
+        if not np.array_equal(labels[codes[has_label]], text):
+            places: dict[str, int] = {}
+            numbers = np.array([places.setdefault(label, len(places)) for label in text], np.intp)
+            return of_all_rows(has_label, numbers, object_array(places))
+    return codes, np.asarray(labels, object)
+
+
+def _one_kind(labels: Labels, types: set[type], name: str) -> Labels:
+    """Return distinct labels with one kind from objects with these types.
+
+    Whole numbers may be floats. The text `MISSING` may occur beside other kinds of labels.
+    """
+    numbers = (int, float, Decimal, np.integer, np.floating)
+    if all(issubclass(t, numbers) and t is not bool for t in types):
+        decimals = [label for label in labels if isinstance(label, Decimal)]  # exact
+        odd = next((label for label in decimals if not is_whole(label)), None)
+        if odd is not None:
+            raise not_a_label(odd, name)
+        floats = [label for label in labels if isinstance(label, float | np.floating)]
+        exact_values(np.array(floats, np.float64), name)
+        return object_array(map(int, labels))
+    if str in types and all(is_missing(label) for label in labels if isinstance(label, str)):
+        types = types - {str}
+    if len(types) > 1:
+        raise mixed_kinds([t.__name__ for t in types], name)
+    return labels
+
+
+def number_integers(values: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[Any]]:
+    """Return integers' numbers and sorted distinct values, without sorting a small range."""
+    values = values.astype(values.dtype.newbyteorder("="), copy=False)
+    if values.size == 0:
+        return np.zeros(0, np.intp), np.zeros(0, np.int64)
+    low, high = int(values.min()), int(values.max())
+    if high < 1 << 63:
+        values = values.astype(np.int64, copy=False)
+        if high - low < 4 * values.size + 1024:
+            offsets = (values - low).astype(np.intp, copy=False)
+            return drop_unused(offsets, low + np.arange(high - low + 1))
+        if values.size >= HASHED_ROWS:
+            import pandas as pd
+
+            return pd.factorize(values, sort=True)
+    distinct, codes = np.unique(values, return_inverse=True)
+    return codes, distinct
+
+
+def example_rows(codes: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return one row's index for each group, shape (n_groups,)."""
+    example = np.zeros(int(codes.max()) + 1 if codes.size else 0, np.intp)
+    example[codes] = np.arange(codes.size)
+    return example
+
+
+def in_order(codes: NDArray[np.integer], labels: Labels, name: str) -> Encoded:
+    """Return numbers and sorted labels from codes for unsorted labels."""
+    labels = checked_labels(labels, name)
+    if labels.dtype.kind != "O":  # Conversion to one dtype may equate objects.
+        labels, numbers = np.unique(labels, return_inverse=True)
+    else:
+        order = order_of(labels.tolist())
+        labels, numbers = labels[order], np.argsort(order)
+    # The code -1 indexes the last of these numbers, which is -1.
+    return np.append(numbers, -1)[codes], labels
+
+
+def of_all_rows(has_label: NDArray[np.bool_], codes: NDArray[np.intp], labels: Labels) -> Encoded:
+    """Extend the labeled rows' numbers to all rows, with -1 for rows without a label."""
+    of_rows = np.full(has_label.size, -1, np.intp)
+    of_rows[has_label] = codes
+    return of_rows, labels
+
+
+def drop_unused(codes: NDArray[np.intp], labels: Labels) -> Encoded:
+    """Renumber the groups that have rows, and drop the other groups' labels."""
+    used = np.zeros(labels.size, np.bool_)
+    used[codes] = True
+    if used.all():
+        return codes, labels
+    return (np.cumsum(used) - 1)[codes], some_labels(labels, used)
+
+
+def encode_column(column: Any, name: str) -> Encoded:
+    """Return a column's numbers and sorted labels, with the number -1 for missing labels."""
+    if isinstance(column, np.ndarray):
+        return encode_array(column, name)
+    import narwhals.stable.v2 as nw
+
+    if nw.dependencies.is_pandas_series(column):
+        if column.dtype == object or getattr(column.dtype, "storage", "") == "python":
+            return encode_array(column.to_numpy(object), name)
+        if column.dtype == "category":
+            codes, categories = column.factorize()
+            numbers, labels = encode_array(np.asarray(categories, object), name)
+            return np.append(numbers, -1)[codes], labels
+    series = nw.from_native(column, series_only=True)
+    if series.dtype.is_nested():
+        raise nested(f"a column of {series.dtype}", name)
+    native, is_text = nw.to_native(series), series.dtype in (nw.String, nw.Categorical, nw.Enum)
+    if nw.dependencies.is_pyarrow_chunked_array(native):
+        return encode_column(_in_pandas(native), name)
+    if is_text and hasattr(native, "factorize"):  # Pandas stores these strings in arrow arrays.
+        codes, labels = native.factorize()
+        return in_order(codes, np.asarray(labels, object), name)
+    if series.null_count():
+        has_label = ~np.asarray(series.is_null().to_numpy(), np.bool_)
+        return of_all_rows(has_label, *encode_column(nw.to_native(series.drop_nulls()), name))
+    if is_text and nw.dependencies.is_polars_series(native):
+        return in_order(*_polars_codes(native), name)
+    if is_text:
+        series = series.cast(nw.String)
+    if getattr(series.dtype, "time_zone", None) is not None:
+        return encode_array(object_array(series.to_list()), name)
+    return encode_array(series.to_numpy(), name)
+
+
+def _in_pandas(column: Any) -> Any:
+    """Return a pyarrow array in a pandas Series; a dictionary's labels in place of its codes."""
+    import pandas as pd
+
+    plain = getattr(column.type, "value_type", column.type)
+    if str(plain) == "string_view":  # which older versions of pandas do not know
+        plain = "large_string"
+    return pd.Series(pd.arrays.ArrowExtensionArray(column.cast(plain)))
+
+
+def _polars_codes(column: Any) -> tuple[NDArray[np.integer], Labels]:
+    """Return codes and distinct labels for polars strings, in polars' order."""
+    import polars as pl
+
+    category = column.cast(pl.Categorical) if column.dtype == pl.String else column
+    codes, _ = number_integers(category.to_physical().to_numpy())
+    return codes, object_array(column.gather(example_rows(codes)).to_list())
+
+
+# How to treat rows without a group label
+Missing: TypeAlias = Literal["raise", "drop", "group"]
+
+
+def check_missing(missing: Any) -> Missing:
+    return check_option("missing", missing, ("raise", "drop", "group"))  # type: ignore[no-any-return]
+
+
+def check_groups_given(groups: Any) -> None:
+    if groups is None:
+        raise TypeError(
+            "groups must give the group of each row; got None. For the AUC of rows without "
+            "groups use sklearn.metrics.roc_auc_score or ScoreCounts.from_predictions."
+        )
+
+
+class EncodedGroups(NamedTuple):
+    """Each row's group number, -1 for rows without a label, and all labels."""
+
+    codes: NDArray[np.intp]
+    labels: Labels
+
+
+def encode_groups(
+    groups: Any,
+    name: str = "groups",
+    missing: Missing | None = None,
+    n_rows: NDArray[np.int64] | None = None,
+) -> Encoded:
+    """Return each row's group number, and the sorted group labels.
+
+    Combinations of several columns are groups. Rows without a label in a column raise a ValueError,
+    get the number -1 ("drop"), or get the label `MISSING` in the column ("group"). With None,
+    `missing` is no option of the caller, so the error does not name it.
+    """
+    if isinstance(groups, EncodedGroups):
+        has_label = groups.codes >= 0
+        codes, labels = drop_unused(groups.codes[has_label], groups.labels)
+        return of_all_rows(has_label, codes, labels)
+    return _encode_all(_group_columns(groups, name), name, missing, n_rows)
+
+
+def category_orders(groups: Any) -> tuple[tuple[Any, ...], ...]:
+    """Return each column's ordered categories, () for other columns; () if no column has any.
+
+    Ordered are pandas categories that are declared so, and polars Enum.
+    """
+    if not hasattr(groups, "dtype") and not hasattr(groups, "columns"):
+        return ()
+    columns = [] if isinstance(groups, np.ndarray) else _group_columns(groups, "groups")
+    orders = tuple(map(_categories_of, columns))
+    return orders if any(orders) else ()
+
+
+def _categories_of(column: Any) -> tuple[Any, ...]:
+    dtype: Any = getattr(column, "dtype", None)
+    if getattr(dtype, "ordered", False):
+        return tuple(dtype.categories.tolist())
+    if type(dtype).__name__ == "Enum":
+        return tuple(dtype.categories.to_list())
+    return ()
+
+
+def encode_columns(columns: Mapping[str, Any]) -> Encoded:
+    """Return each row's group number, and the labels, from several named columns."""
+    several: list[Any] = []
+    for name, column in columns.items():
+        own = _group_columns(column, name)
+        if len(own) != 1:
+            raise ValueError(f"{name} must be one column of labels; got {len(own)}.")
+        several += own
+        check_length(name, len(own[0]), next(iter(columns)), len(several[0]))
+    return _encode_all(several, ", ".join(columns), None)
+
+
+def _group_columns(groups: Any, name: str) -> list[Any]:
+    """Convert the group labels that users pass to columns: numpy arrays or native series."""
+    groups = from_array_api(unwrapped(groups))
+    if isinstance(groups, np.ndarray):
+        if groups.ndim == 2 and groups.shape[1] > 0:
+            return [column_of(groups[:, i], name) for i in range(groups.shape[1])]
+        return [column_of(groups, name)]
+    if isinstance(groups, list | tuple):
+        if groups and all(isinstance(row, tuple | list) for row in groups):
+            widths = {len(row) for row in groups}
+            if len(widths) > 1 or widths == {0}:
+                raise ValueError(
+                    f"{name} must give every row the same number of labels; got rows of "
+                    f"{sorted(widths)} labels."
+                )
+            return [label_array(column) for column in zip(*groups, strict=True)]
+        return [label_array(groups)]
+    import narwhals.stable.v2 as nw
+
+    if nw.dependencies.is_into_series(groups):
+        return [groups]
+    if nw.dependencies.is_into_dataframe(groups):
+        names = list(getattr(groups, "column_names", groups.columns))
+        repeated = sorted({str(column) for column in names if names.count(column) > 1})
+        if repeated:
+            raise ValueError(f"{name} has several columns named {all_shortened(repeated)}.")
+        frame = nw.from_native(groups, eager_only=True)
+        if frame.shape[1] == 0:
+            raise ValueError(f"{name} is a DataFrame without columns.")
+        return [nw.to_native(frame.get_column(column)) for column in frame.columns]
+    pa = nw.dependencies.get_pyarrow()
+    if pa is not None and isinstance(groups, pa.Array):
+        return [pa.chunked_array([groups])]
+    pd = nw.dependencies.get_pandas()
+    if pd is not None and isinstance(groups, pd.Index | pd.api.extensions.ExtensionArray):
+        return [column_of(groups, name) if hasattr(groups, "levels") else pd.Series(groups)]
+    return [column_of(groups, name)]
+
+
+def _encode_all(
+    columns: list[Any], name: str, missing: Missing | None, n_rows: NDArray[np.int64] | None = None
+) -> Encoded:
+    encoded = [encode_column(column, name) for column in columns]
+    if missing == "group":
+        encoded = [_with_missing_group(codes, labels, name) for codes, labels in encoded]
+    if all(codes.min(initial=0) >= 0 for codes, _ in encoded):
+        return _combined(encoded)
+    has_label = np.all([codes >= 0 for codes, _ in encoded], axis=0)
+    if missing != "drop":
+        mend = "drop these rows, or give them a label of their own such as 'missing'"
+        if missing == "raise":
+            mend = "pass missing='drop', or missing='group' for a label of their own, "
+            mend += repr(MISSING)
+        raise ValueError(
+            f"{name} has {number_of_rows(~has_label, n_rows)} missing labels of "
+            f"{total_of_rows(has_label.size, n_rows)}; {mend}."
+        )
+    kept = [drop_unused(numbers[has_label], labels) for numbers, labels in encoded]
+    return of_all_rows(has_label, *_combined(kept))
+
+
+def _combined(encoded: list[Encoded]) -> Encoded:
+    """Return numbers and labels for combinations of encoded columns."""
+    if len(encoded) == 1:
+        return encoded[0]
+    # Number all possible combinations, then only the combinations that occur.
+    combined = encoded[0][0].astype(np.int64)
+    n_combinations = encoded[0][1].size
+    for codes, labels in encoded[1:]:
+        n_combinations *= max(labels.size, 1)
+        if n_combinations >= 1 << 62:
+            combined, _ = number_integers(combined)
+            n_combinations = (int(combined.max()) + 1) * labels.size
+        combined = combined * labels.size + codes
+    codes, _ = number_integers(combined)
+    # Read the label of a combination from one of its rows.
+    example = example_rows(codes)
+    parts = [labels[part[example]].tolist() for part, labels in encoded]
+    return codes, object_array(zip(*parts, strict=True))
+
+
+def _with_missing_group(codes: NDArray[np.intp], labels: Labels, name: str) -> Encoded:
+    """Give the rows without a label, if any, the last group, with the label `MISSING`."""
+    if codes.min(initial=0) >= 0:
+        return codes, labels
+    if labels.size and is_missing(labels[-1]):
+        raise ValueError(
+            f"{name} has rows without a label, and a group called {MISSING!r} already; rename "
+            "that group, or pass missing='drop'."
+        )
+    return np.where(codes < 0, labels.size, codes), object_array([*labels.tolist(), MISSING])
+
+
+def names_of(labels: Labels | None, *sources: Any) -> tuple[str, ...]:
+    """Return the group column names from the first source with names.
+
+    An empty name is no name: polars gives it to an unnamed Series.
+    """
+    for source in sources:
+        names = getattr(source, "column_names", getattr(source, "columns", None))
+        if names is None:
+            name = source if isinstance(source, str) else getattr(source, "name", None)
+            names = (name,) if isinstance(name, str) else ()
+        names = tuple(map(str, names))
+        if names and all(names) and len(names) == _n_columns_of(labels):
+            check_text(names, "the name of a column of groups")
+            return names
+    return ()
+
+
+def check_group_names(names: Any, labels: Labels | None) -> tuple[str, ...]:
+    """Return the checked group column names, or an empty tuple without names."""
+    listed = [names] if isinstance(names, str) else [] if names is None else names
+    if not isinstance(listed, list | tuple) or not all(isinstance(name, str) for name in listed):
+        raise TypeError(f"group_names must be a str or a list of str; got {described(names)}.")
+    given = () if list(listed) == [""] else tuple(listed)
+    check_text(given, "group_names")
+    if len(set(given)) < len(given):
+        raise ValueError(f"group_names must be different; got {described(names)}.")
+    n_columns = _n_columns_of(labels)
+    # Without groups the number of columns is unknown.
+    is_known = labels is None or labels.size > 0
+    if given and is_known and len(given) != n_columns:
+        raise ValueError(
+            f"group_names must have one name for each of the {n_columns} columns that groups come "
+            f"from; got {described(names)}."
+        )
+    return given
+
+
+def column_names(groups: Sequence[Any] | None, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the names of group columns, or the default names."""
+    return names or default_names(_n_columns_of(groups) or 1)
+
+
+def default_names(n_columns: int) -> tuple[str, ...]:
+    if n_columns == 1:
+        return ("group",)
+    return tuple(f"group_{number}" for number in range(1, n_columns + 1))
+
+
+def _n_columns_of(labels: Labels | Sequence[Any] | None) -> int:
+    """Return how many group columns there are: how many parts the first label has."""
+    if labels is None:
+        return 0
+    first = labels[0] if len(labels) else None
+    return len(first) if isinstance(first, tuple) else 1
+
+
+def unite_labels(tables: list[Labels]) -> tuple[list[NDArray[np.intp]], Labels]:
+    """Number the groups in several `ScoreCounts` by common labels."""
+    kinds = {kind_of(table) for table in tables if table.size}
+    if kinds and functools.reduce(unite_kinds, kinds) is None:
+        found = ", ".join(sorted(str(kind) for kind in kinds))
+        raise TypeError(
+            f"groups are of different kinds in the score counts to be merged ({found}), so equal "
+            "groups cannot be matched; use .regroup(str) to convert all labels to text."
+        )
+    first = tables[0]
+    if all(table is first or np.array_equal(table, first) for table in tables[1:]):
+        return [np.arange(first.size)] * len(tables), first
+    filled = [table for table in tables if table.size]
+    of_tables = {table.dtype.kind for table in filled}
+    if {"i", "u"} <= of_tables:  # numpy would convert them to floats.
+        is_small = of_tables == {"i", "u"} and min(int(table[0]) for table in filled) >= 0
+        filled = [table.astype(np.uint64 if is_small else object) for table in filled]
+    codes, labels = encode_column(np.concatenate(filled), "groups")
+    return np.split(codes, np.cumsum([table.size for table in tables])[:-1]), labels
+
+
+def places_of(labels: Labels, known: Labels) -> NDArray[np.intp]:
+    """Return the position of each label among known ones; -1 without one."""
+    (mine, theirs), united = unite_labels([labels, known])
+    place = np.full(united.size, -1, np.intp)
+    place[theirs] = np.arange(theirs.size)
+    return place[mine]
+
+
+def map_labels(
+    labels: Iterable[Any], to: Mapping[Any, Any] | Callable[[Any], Any], name: str
+) -> Encoded:
+    """Return each old label's group number and the sorted new labels."""
+    listed = list(labels)
+    if isinstance(to, Mapping):
+        to = {as_label(old): new for old, new in to.items()}
+        absent = [label for label in listed if label not in to]
+        if absent:
+            raise ValueError(
+                f"{name} has no entry for {len(absent)} of {len(listed)} groups, among "
+                f"them {all_shortened(absent[:3])}; add them, or pass a function."
+            )
+        sent = [to[label] for label in listed]
+    elif callable(to):
+        sent = [to(label) for label in listed]
+    else:
+        raise TypeError(
+            f"{name} must be a mapping from labels to labels or a function of a label; got "
+            f"{described(to)}."
+        )
+    if any(isinstance(label, list | np.ndarray) for label in sent):
+        raise TypeError(f"{name} gave a list as a label; give a tuple.")
+    without = sum(label is None for label in sent)
+    if without:
+        raise ValueError(
+            f"{name} gave None for {without} of {len(listed)} groups; give each group a label."
+        )
+    return encode_groups(sent, name)
