@@ -13,50 +13,31 @@ scikit-learn. Labels that are neither integers nor booleans also need pandas.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+# Type checkers take an import under its own name for a public name.
 if TYPE_CHECKING:
-    from skfedauc.audit import FairnessAudit
-    from skfedauc.comparison import compare_models
-    from skfedauc.counts import Bins, Disclosure, DisclosureError, MulticlassCounts, ScoreCounts
-    from skfedauc.metrics import group_roc_auc_score
-    from skfedauc.mitigation import MitigatedClassifier
-    from skfedauc.model_selection import (
-        RepeatedWithinGroupStratifiedKFold,
-        SelectSimplest,
-        SelectWithinGap,
-        WithinGroupStratifiedKFold,
-        compare_candidates,
-        cross_validate_group_auc,
-    )
-    from skfedauc.planning import auc_critical_difference, rows_needed
-    from skfedauc.report import GroupAUC, MulticlassGroupAUC
-    from skfedauc.scoring import group_auc_scoring, make_group_auc_scorer
+    from skfedauc.audit import FairnessAudit as FairnessAudit
+    from skfedauc.comparison import compare_models as compare_models
+    from skfedauc.counts import Bins as Bins
+    from skfedauc.counts import Disclosure as Disclosure
+    from skfedauc.counts import DisclosureError as DisclosureError
+    from skfedauc.counts import MulticlassCounts as MulticlassCounts
+    from skfedauc.counts import ScoreCounts as ScoreCounts
+    from skfedauc.metrics import group_roc_auc_score as group_roc_auc_score
+    from skfedauc.mitigation import MitigatedClassifier as MitigatedClassifier
+    from skfedauc.model_selection import RepeatedWithinGroupStratifiedKFold as RepeatedWithinGroupStratifiedKFold
+    from skfedauc.model_selection import SelectSimplest as SelectSimplest
+    from skfedauc.model_selection import SelectWithinGap as SelectWithinGap
+    from skfedauc.model_selection import WithinGroupStratifiedKFold as WithinGroupStratifiedKFold
+    from skfedauc.model_selection import compare_candidates as compare_candidates
+    from skfedauc.model_selection import cross_validate_group_auc as cross_validate_group_auc
+    from skfedauc.planning import auc_critical_difference as auc_critical_difference
+    from skfedauc.planning import rows_needed as rows_needed
+    from skfedauc.report import GroupAUC as GroupAUC
+    from skfedauc.report import MulticlassGroupAUC as MulticlassGroupAUC
+    from skfedauc.scoring import group_auc_scoring as group_auc_scoring
+    from skfedauc.scoring import make_group_auc_scorer as make_group_auc_scorer
 
 __version__: str
-
-__all__ = [
-    "Bins",
-    "Disclosure",
-    "DisclosureError",
-    "FairnessAudit",
-    "GroupAUC",
-    "MitigatedClassifier",
-    "MulticlassCounts",
-    "MulticlassGroupAUC",
-    "RepeatedWithinGroupStratifiedKFold",
-    "ScoreCounts",
-    "SelectSimplest",
-    "SelectWithinGap",
-    "WithinGroupStratifiedKFold",
-    "auc_critical_difference",
-    "compare_candidates",
-    "compare_models",
-    "cross_validate_group_auc",
-    "group_auc_scoring",
-    "group_roc_auc_score",
-    "make_group_auc_scorer",
-    "rows_needed",
-    "show_versions",
-]
 
 _MODULES = {
     "Bins": "counts",
@@ -81,6 +62,8 @@ _MODULES = {
     "SelectSimplest": "model_selection",
     "SelectWithinGap": "model_selection",
 }
+
+__all__ = sorted([*_MODULES, "show_versions"])
 
 _PUBLIC_MODULES = (
     "boosting",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterator, Sequence
 from typing import Any, NoReturn
 
 import skfedauc
@@ -108,148 +109,86 @@ class _Version(argparse.Action):
         parser.exit()
 
 
-# Help by option and by the commands that have it. The usage has the name, and the value or the
-# choices; an option without a value is true if it is passed.
-OPTIONS: dict[str, dict[str, str]] = {
-    "audit compare count": {
-        "file FILE": (
-            f"predictions, one per row: {', '.join(ENDINGS)}, or {STDIN} to read CSV from a pipe"
-        ),
-        "--label COL": "column of the true labels",
-        "--score COL": (
-            "column of the scores, higher for positives; compare: of each model, first of the "
-            "model before, then of the model after"
-        ),
-        "--group COL": (
-            "column of the groups; may be repeated for further columns and their combinations"
-        ),
-        "--weight COL": "column of the rows' weights",
-        "--pos-label V": (
-            "positive class (default: 1 or true, of labels 0 and 1, -1 and 1, or false and true)"
-        ),
-        "--missing raise|drop|group": (
-            "rows that lack a group: stop, drop them, or make '(missing)' their group (default: "
-            "%(default)s)"
-        ),
-        "--encoding NAME": "encoding of text, such as latin-1 (default: utf-8)",
-        "--decimal MARK": (
-            "decimal mark of numbers in text: a point or a comma (default: %(default)s)"
-        ),
-    },
-    "report show": {
-        "file FILE": "counts that `count` or `merge` wrote",
-    },
-    "merge": {
-        "files FILE": "counts that `count` or `merge` wrote",
-        "--replace": "of two countings of a source, model and period, add the last",
-        "--any-model": "merge files of different models",
-        "--skip-invalid": "leave out absent and damaged files, with a warning",
-        "--by-period": "make the period of each file the last group column",
-    },
-    "audit compare": {
-        "--decisions COL": (
-            "column of the decisions, labels of the classes, or 0 and 1; compare: of each model, "
-            "in the order of --score"
-        ),
-    },
-    "audit report": {
-        "--clusters COL": (
-            "column of the clusters, such as patients with several rows each; intervals allow for "
-            "dependent rows of a cluster"
-        ),
-        "--within COL": (
-            "audit the groups of the other columns within each label of this column, such as the "
-            "hospital, whose differences are accepted"
-        ),
-    },
-    "audit compare report": {
-        "--html PAGE": "also write the results, with tables and plots, to this HTML file",
-        "--threshold T": (
-            "also ask about decisions for scores of at least T; none asks about the ranking only "
-            "(default: 0.5 if all scores are between 0 and 1, otherwise none)"
-        ),
-        "--min-per-class N": (
-            "least positives and negatives of a group that is compared; smaller groups are listed, "
-            "and count for the AUC over all rows (default: %(default)s)"
-        ),
-        "--favorable positive|negative": (
-            "class that is the favorable outcome for a person: say which groups the model favors"
-        ),
-        "--tolerance NAME=LIMIT": (
-            "limit of a gap between groups, such as difference=0.05 for AUCs that differ by at "
-            "most 0.05; the answer is whether these rows show that it is met, not met or neither; "
-            "may be repeated. At least the limit have to be: ratio, demographic_parity_ratio. At "
-            "most: difference, xauc_disparity, demographic_parity_difference, "
-            "true_positive_rate_difference, false_positive_rate_difference, "
-            "equalized_odds_difference, calibration_difference"
-        ),
-        "--fail-if not-met|undecided": (
-            "exit with code 5 if a tolerance is not met (not-met), or not met or undecided "
-            "(undecided), after everything is written; compare asks the second model"
-        ),
-        "--name KEY=TEXT": (
-            "name of the model, the label or the score in the results, such as --name "
-            "'model=credit score 3'; may be repeated"
-        ),
-        "--markdown CARD": "also write sections of a model card to this Markdown file",
-        "--json DOCUMENT": (
-            f"also write all results to this JSON file; without a file, or with {STDIN}, print "
-            "the JSON instead of the report. Undefined numbers are null; cross_difference is "
-            "omitted above 500 groups"
-        ),
-    },
-    "count merge": {
-        "-o --output COUNTS": "file for the counts, such as NAME.skfa",
-        "--disclosure exact|bins|summary": (
-            "what the file discloses: each score, bins, which bound every AUC, or AUCs of groups "
-            "with variances (default: exact; merge: the level of the files)"
-        ),
-        "--bins RULE": (
-            "probabilities, for scores from 0 to 1, scores, for all scores, or the cut points, "
-            "separated by commas, with = if the first is negative: --bins=-1,0. "
-            "probabilities:OCTAVES:PARTS and scores:PARTS set the numbers of skfedauc.Bins "
-            "(default: probabilities)"
-        ),
-    },
-    "count": {
-        "--source NAME": "name of who counts, such as the site, stored in the file",
-        "--model TEXT": "name or version of the model, stored in the file",
-        "--period TEXT": (
-            "when the rows arose, such as 2026-10, stored in the file; merge adds a source, model "
-            "and period once"
-        ),
-        "--min-count N": (
-            "write no number of rows of a class from 1 to N - 1, for N of 3 or more; neighboring "
-            "bins of a group and class are joined, and groups with fewer rows of a class are left "
-            "out"
-        ),
-        "--tell-withheld number|rows|labels": (
-            "what the file discloses of groups that are left out: their number, also their rows "
-            "of each class, unless a number is small (the default), or also their labels"
-        ),
-        "--epsilon E": (
-            "draw noise for differential privacy once, and write counts that disclose almost "
-            "nothing about one row for a small E, such as 1; needs skfedauc[privacy]. Run it "
-            "once for the rows of a site: each run adds its E"
-        ),
-        "--rows-per-person N": "most rows of one person, all of which E protects (default: 1)",
-        "--agreed-groups A,B": (
-            "labels of the groups of all sites, separated by commas, agreed before counting; the "
-            "file has all of them, also those without rows"
-        ),
-    },
-}
-
-# What an option needs: another option, with one of these values if there are any
-_NEEDS = {
-    "--fail-if": "--tolerance",
-    "--bins": "--disclosure bins",
-    "--min-count": "--disclosure bins or summary",
-    "--tell-withheld": "--min-count",
-    "--epsilon": "--disclosure bins",
-    "--rows-per-person": "--epsilon",
-    "--agreed-groups": "--epsilon",
-}
+# Options by the commands that have them: usage and help. The usage has the name, and the value or the
+# choices; an option without a value is true if it is passed. The help of an option that needs another
+# one begins with it, and with the values that it needs.
+OPTIONS = f"""\
+audit compare count
+  file FILE: predictions, one per row: {', '.join(ENDINGS)}, or {STDIN} to read CSV from a pipe
+  --label COL: column of the true labels
+  --score COL: column of the scores, higher for positives; compare: of each model, first of the
+      model before, then of the model after
+  --group COL: column of the groups; may be repeated for further columns and their combinations
+  --weight COL: column of the rows' weights
+  --pos-label V: positive class (default: 1 or true, of labels 0 and 1, -1 and 1, or false and true)
+  --missing raise|drop|group: rows that lack a group: stop, drop them, or make '(missing)' their
+      group (default: %(default)s)
+  --encoding NAME: encoding of text, such as latin-1 (default: utf-8)
+  --decimal MARK: decimal mark of numbers in text: a point or a comma (default: %(default)s)
+report show
+  file FILE: counts that `count` or `merge` wrote
+merge
+  files FILE: counts that `count` or `merge` wrote
+  --replace: of two countings of a source, model and period, add the last
+  --any-model: merge files of different models
+  --skip-invalid: leave out absent and damaged files, with a warning
+  --by-period: make the period of each file the last group column
+audit compare
+  --decisions COL: column of the decisions, labels of the classes, or 0 and 1; compare: of each
+      model, in the order of --score
+audit report
+  --clusters COL: column of the clusters, such as patients with several rows each; intervals allow
+      for dependent rows of a cluster
+  --within COL: audit the groups of the other columns within each label of this column, such as the
+      hospital, whose differences are accepted
+audit compare report
+  --html PAGE: also write the results, with tables and plots, to this HTML file
+  --threshold T: also ask about decisions for scores of at least T; none asks about the ranking only
+      (default: 0.5 if all scores are between 0 and 1, otherwise none)
+  --min-per-class N: least positives and negatives of a group that is compared; smaller groups are
+      listed, and count for the AUC over all rows (default: %(default)s)
+  --favorable positive|negative: class that is the favorable outcome for a person: say which groups
+      the model favors
+  --tolerance NAME=LIMIT: limit of a gap between groups, such as difference=0.05 for AUCs that
+      differ by at most 0.05; the answer is whether these rows show that it is met, not met or
+      neither; may be repeated. At least the limit have to be: ratio, demographic_parity_ratio. At
+      most: difference, xauc_disparity, demographic_parity_difference,
+      true_positive_rate_difference, false_positive_rate_difference, equalized_odds_difference,
+      calibration_difference
+  --fail-if not-met|undecided: with --tolerance: exit with code 5 if a tolerance is not met
+      (not-met), or not met or undecided (undecided), after everything is written; compare asks the
+      second model
+  --name KEY=TEXT: name of the model, the label or the score in the results, such as --name
+      'model=credit score 3'; may be repeated
+  --markdown CARD: also write sections of a model card to this Markdown file
+  --json DOCUMENT: also write all results to this JSON file; without a file, or with {STDIN}, print
+      the JSON instead of the report. Undefined numbers are null; cross_difference is omitted above
+      500 groups
+count merge
+  -o --output COUNTS: file for the counts, such as NAME.skfa
+  --disclosure exact|bins|summary: what the file discloses: each score, bins, which bound every AUC,
+      or AUCs of groups with variances (default: exact; merge: the level of the files)
+  --bins RULE: with --disclosure bins: probabilities, for scores from 0 to 1, scores, for all
+      scores, or the cut points, separated by commas, with = if the first is negative: --bins=-1,0.
+      probabilities:OCTAVES:PARTS and scores:PARTS set the numbers of skfedauc.Bins (default:
+      probabilities)
+count
+  --source NAME: name of who counts, such as the site, stored in the file
+  --model TEXT: name or version of the model, stored in the file
+  --period TEXT: when the rows arose, such as 2026-10, stored in the file; merge adds a source,
+      model and period once
+  --min-count N: with --disclosure bins or summary: write no number of rows of a class from 1 to N -
+      1, for N of 3 or more; neighboring bins of a group and class are joined, and groups with fewer
+      rows of a class are left out
+  --tell-withheld number|rows|labels: with --min-count: what the file discloses of groups that are
+      left out: their number, also their rows of each class, unless a number is small (the default),
+      or also their labels
+  --epsilon E: with --disclosure bins: draw noise for differential privacy once, and write counts
+      that disclose almost nothing about one row for a small E, such as 1; needs skfedauc[privacy].
+      Run it once for the rows of a site: each run adds its E
+  --rows-per-person N: with --epsilon: most rows of one person, all of which E protects (default: 1)
+  --agreed-groups A,B: with --epsilon: labels of the groups of all sites, separated by commas,
+      agreed before counting; the file has all of them, also those without rows"""
 # Further settings of argparse
 _SETTINGS: dict[str, dict[str, Any]] = {
     "--label": {"required": True},
@@ -337,12 +276,11 @@ class _Parser(argparse.ArgumentParser):
         raise CommandError(f"{shortened_text(message, 500)} (see {self.prog} --help)")
 
 
-def parse(argv: Sequence[str] | None) -> Arguments | None:
-    """Return the checked arguments of the command line, or None without a command."""
+def parse(argv: Sequence[str] | None) -> Arguments:
+    """Return the checked arguments of the command line; the command may be None."""
     arguments = Arguments(**vars(_program().parse_args(argv)))
-    if arguments.command is None:
-        return None
-    _check(arguments)
+    if arguments.command is not None:
+        _check(arguments)
     return arguments
 
 
@@ -362,22 +300,24 @@ def _program() -> _Parser:
         parser = commands.add_parser(name, help=about, description=about, epilog=_epilog([example]))
         for usage, text in _options_of(name):
             *flags, value = usage.split()
-            option = _name_of(usage)
-            needs = _NEEDS.get(option)
-            own: dict[str, Any] = {"help": f"with {needs}: {text}" if needs else text}
+            own: dict[str, Any] = {"help": text}
             if not flags:
                 flags, own["action"] = [value], "store_true"
             else:
                 own |= {"choices": value.split("|")} if "|" in value else {"metavar": value}
                 own |= {"action": _Once} if flags[0].startswith("-") else {}
-            parser.add_argument(*flags, **own | _SETTINGS.get(option, {}))
+            parser.add_argument(*flags, **own | _SETTINGS.get(_name_of(usage), {}))
     return program
 
 
-def _options_of(command: str) -> Iterable[tuple[str, str]]:
-    for commands, options in OPTIONS.items():
+def _options_of(command: str) -> Iterator[tuple[str, str]]:
+    """Yield the usage and the help of each option of a command."""
+    for block in re.split(r"\n(?! )", OPTIONS):
+        commands, *options = re.split(r"\n  (?! )", block)
         if command in commands.split():
-            yield from options.items()
+            for option in options:
+                usage, _, text = " ".join(option.split()).partition(": ")
+                yield usage, text
 
 
 def _name_of(usage: str) -> str:
@@ -392,12 +332,14 @@ def _epilog(examples: list[str]) -> str:
 
 def _check(arguments: Arguments) -> None:
     """Refuse contradictory arguments, and output files that are not writable."""
-    for option, needs in _NEEDS.items():
-        needed, _, values = needs.partition(" ")
-        found = _value(arguments, needed)
-        lacks = found in (None, [], {}) or (values and found not in values.split(" or "))
-        if lacks and _value(arguments, option) is not None:
-            raise CommandError(f"{option} needs {needs}; pass it as well")
+    for usage, text in _options_of(arguments.command):
+        if text.startswith("with --"):
+            option, needs = _name_of(usage), text.removeprefix("with ").partition(":")[0]
+            needed, _, values = needs.partition(" ")
+            found = _value(arguments, needed)
+            lacks = found in (None, [], {}) or (values and found not in values.split(" or "))
+            if lacks and _value(arguments, option) is not None:
+                raise CommandError(f"{option} needs {needs}; pass it as well")
     if arguments.label in (arguments.group or []):
         name = shortened(arguments.label)
         raise CommandError(f"--group {name} is also the column of --label; pass groups")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Iterator
 from typing import Any
 
 import pandas as pd
@@ -17,8 +18,8 @@ from skfedauc import GroupAUC, group_auc_scoring
 from skfedauc.cli.audit import report_lines
 
 
-def demo() -> list[str]:
-    """Return lines on a search, its selection and its report, for scikit-learn's diabetes data."""
+def demo(_: Any) -> Iterator[list[str]]:
+    """Yield lines on a search, its selection and its report, for scikit-learn's diabetes data."""
     X, y = _diabetes()
     # Every part has both classes of every group, so all AUCs exist.
     strata = X["group"] + y.astype(str)
@@ -27,7 +28,7 @@ def demo() -> list[str]:
     )
     search = _search(strata_train).fit(X_train, y_train)
     report = GroupAUC.from_estimator(search, X_test, y_test, groups="group")
-    return [
+    yield [
         f"Data: scikit-learn's diabetes data, {len(X)} patients, of whom {int(y.sum())} are "
         "labeled positive:",
         "their disease progression after one year is above the median of all patients.",
@@ -41,7 +42,12 @@ def demo() -> list[str]:
         f"The selected model on {len(X_test)} held-out patients:",
         *report_lines(report),
         "",
-        *_meaning(report),
+        *textwrap.wrap(
+            f"What it means: {1 - report.decomposition().share_within:.0%} of the pairs of the "
+            "pooled AUC compare patients of two groups; within measures how well the model ranks "
+            "within a group.",
+            width=92,
+        ),
     ]
 
 
@@ -78,12 +84,3 @@ def _candidates(search: Any) -> pd.DataFrame:
             for score, rank in zip(scores, ranks, strict=True)
         ]
     return pd.DataFrame(table)
-
-
-def _meaning(report: GroupAUC) -> list[str]:
-    return textwrap.wrap(
-        f"What it means: {1 - report.decomposition().share_within:.0%} of the pairs of the pooled "
-        "AUC compare patients of two groups; within measures how well the model ranks within a "
-        "group.",
-        width=92,
-    )

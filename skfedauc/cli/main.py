@@ -48,7 +48,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
 
 
-def _run(arguments: Arguments | None) -> None:
+def _run(arguments: Arguments) -> None:
     """Print the command's lines; it writes the output files even if printing fails."""
     failure: Exception | None = None
     try:
@@ -59,7 +59,7 @@ def _run(arguments: Arguments | None) -> None:
                 print_lines(lines)
             except (BrokenPipeError, OutputError) as error:
                 failure = error
-                if arguments is None or not arguments.outputs:
+                if not arguments.outputs:
                     break
     except ToleranceError as error:
         failure = failure or error
@@ -67,16 +67,13 @@ def _run(arguments: Arguments | None) -> None:
         raise failure
 
 
-def _output(arguments: Arguments | None) -> Iterable[Sequence[str]]:
+def _output(arguments: Arguments) -> Iterable[Sequence[str]]:
     """Return the lines of the command in parts."""
-    if arguments is None:
-        from skfedauc.cli.demo import demo
-
-        return [demo()]
     # Each command is a function of its name.
-    of_counts = arguments.command in ("count", "merge", "show")
-    module = importlib.import_module(f"skfedauc.cli.{'counts' if of_counts else 'audit'}")
-    lines: Iterable[Sequence[str]] = getattr(module, arguments.command)(arguments)
+    command = arguments.command or "demo"
+    modules = {"demo": "demo", "count": "counts", "merge": "counts", "show": "counts"}
+    module = importlib.import_module(f"skfedauc.cli.{modules.get(command, 'audit')}")
+    lines: Iterable[Sequence[str]] = getattr(module, command)(arguments)
     return lines
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,7 +31,7 @@ _VALUE, _CHARACTER = 0.36, 0.075
 _MOST_CHARACTERS = 18
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class CrossAUCDisplay(ReportDisplay):
     """Heat map of cross AUCs: each group's positives against each group's negatives.
 
@@ -98,8 +98,6 @@ class CrossAUCDisplay(ReportDisplay):
     [[1.0, 1.0], [1.0, 0.0]]
     """
 
-    report: GroupAUC
-    _: KW_ONLY
     sort: bool = True
     max_groups: int = _MOST_GROUPS
     colorbar: bool = True

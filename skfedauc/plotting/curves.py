@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -118,7 +118,7 @@ class _CurvesDisplay(ReportDisplay):
             drawing.legend_off_curves(self.ax_, entries, covers, **kwargs)
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class GroupRocCurveDisplay(_CurvesDisplay):
     """ROC curves for each group, for all rows together, and adjusted for groups.
 
@@ -191,8 +191,6 @@ class GroupRocCurveDisplay(_CurvesDisplay):
     [1.0, 0.0]
     """
 
-    report: GroupAUC
-    _: KW_ONLY
     adjusted: bool = False
     threshold: float | None = None
     max_groups: int = len(drawing.STYLES)
@@ -310,7 +308,7 @@ _TWO_ORDERS = (
 )
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class ReliabilityDisplay(_CurvesDisplay):
     """Reliability curve by group: share of positives against the mean score in bins.
 
@@ -375,8 +373,6 @@ class ReliabilityDisplay(_CurvesDisplay):
     [[0.5], [0.5]]
     """
 
-    report: GroupAUC
-    _: KW_ONLY
     bins: int = 10
     max_groups: int = len(drawing.STYLES)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -394,11 +395,12 @@ class Display:
         return ax
 
 
+@dataclass(eq=False, repr=False)
 class ReportDisplay(Display):
     """Base class for displays of a `GroupAUC`.
 
-    Subclasses are data classes with a report and options. They define `_plot`, and `__post_init__`
-    for what they compute from the report.
+    Subclasses are data classes with options. They define `_plot`, and `__post_init__` for what they
+    compute from the report.
     """
 
     report: GroupAUC

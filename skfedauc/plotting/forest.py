@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -93,7 +93,7 @@ class _ForestDisplay(ReportDisplay):
         return f"{100 * float(self.confidence_level):g} %"
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class GroupAUCDisplay(_ForestDisplay):
     """Forest plot of group AUCs with intervals, and lines for the pooled AUC and averages.
 
@@ -148,8 +148,6 @@ class GroupAUCDisplay(_ForestDisplay):
     ['pooled', 'macro', 'within']
     """
 
-    report: GroupAUC
-    _: KW_ONLY
     confidence_level: float = 0.95
     method: Method | None = None
     statistics: Sequence[StatisticName] | None = None
@@ -220,7 +218,7 @@ def _check_lines(statistics: Iterable[str], measure: Measure) -> None:
 _ABOVE = 0.3
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class RankingDisplay(_ForestDisplay):
     """Forest plot of shrunken group AUCs, or group ranks with confidence sets.
 
@@ -276,8 +274,6 @@ class RankingDisplay(_ForestDisplay):
     'rank (1: largest AUC) and 95 % confidence set'
     """
 
-    report: GroupAUC
-    _: KW_ONLY
     kind: Kind = "auc"
     confidence_level: float = 0.95
     max_groups: int | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -29,7 +29,7 @@ _Floats: TypeAlias = NDArray[np.float64]
 _TAIL = 0.001
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class GroupScoreDisplay(ReportDisplay):
     """Score histograms by group, for negatives and for positives.
 
@@ -87,8 +87,6 @@ class GroupScoreDisplay(ReportDisplay):
     [[1.0, 0.0], [0.0, 1.0]]
     """
 
-    report: GroupAUC
-    _: KW_ONLY
     bins: int = 40
     threshold: float | None = None
     max_groups: int | None = None
