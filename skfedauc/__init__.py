@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from skfedauc.counts import ScoreCounts as ScoreCounts
     from skfedauc.metrics import group_roc_auc_score as group_roc_auc_score
     from skfedauc.mitigation import MitigatedClassifier as MitigatedClassifier
-    from skfedauc.model_selection import RepeatedWithinGroupStratifiedKFold as RepeatedWithinGroupStratifiedKFold
+    from skfedauc.model_selection import (
+        RepeatedWithinGroupStratifiedKFold as RepeatedWithinGroupStratifiedKFold,
+    )
     from skfedauc.model_selection import SelectSimplest as SelectSimplest
     from skfedauc.model_selection import SelectWithinGap as SelectWithinGap
     from skfedauc.model_selection import WithinGroupStratifiedKFold as WithinGroupStratifiedKFold

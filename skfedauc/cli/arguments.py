@@ -109,12 +109,12 @@ class _Version(argparse.Action):
         parser.exit()
 
 
-# Options by the commands that have them: usage and help. The usage has the name, and the value or the
-# choices; an option without a value is true if it is passed. The help of an option that needs another
-# one begins with it, and with the values that it needs.
+# Options by the commands that have them: usage and help. The usage has the name, and the value or
+# the choices; an option without a value is true if it is passed. The help of an option that needs
+# another one begins with it, and with the values that it needs.
 OPTIONS = f"""\
 audit compare count
-  file FILE: predictions, one per row: {', '.join(ENDINGS)}, or {STDIN} to read CSV from a pipe
+  file FILE: predictions, one per row: {", ".join(ENDINGS)}, or {STDIN} to read CSV from a pipe
   --label COL: column of the true labels
   --score COL: column of the scores, higher for positives; compare: of each model, first of the
       model before, then of the model after
@@ -252,15 +252,14 @@ class Arguments(argparse.Namespace):
         """True if JSON replaces the printed report."""
         return bool(self.json == STDIN)
 
-    @property
-    def of_audit(self) -> dict[str, Any]:
-        """Options that are arguments of a FairnessAudit."""
+    def of_audit(self, columns: tuple[str, ...] = ()) -> dict[str, Any]:
+        """Return the arguments of a FairnessAudit by these columns and their combination."""
         own = ("threshold", "favorable", "min_per_class")
-        limits = {name: _number(limit) for name, limit in self.tolerance.items()}
         return {
             **{name: getattr(self, name) for name in own},
             "names": self.name,
-            "tolerances": limits,
+            "tolerances": {name: _number(limit) for name, limit in self.tolerance.items()},
+            "intersections": [columns] if len(columns) > 1 else [],
         }
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from operator import itemgetter
 from typing import Any
 
-import numpy as np
+import pandas as pd
 
 from skfedauc import GroupAUC
 from skfedauc._labels import MISSING
@@ -21,7 +21,7 @@ from skfedauc.audit.fairness_audit import joined
 from skfedauc.audit.samples import Sample
 from skfedauc.cli.arguments import Arguments
 from skfedauc.cli.counts import columns_of, few, read_counts, warn_of_spellings, words_of
-from skfedauc.cli.rows import counts_of, read_columns, rows_of
+from skfedauc.cli.rows import read_columns, refusals_of, rows_of
 from skfedauc.cli.terminal import CommandError, OutputError, ToleranceError, refusals
 from skfedauc.counts import ScoreCounts, view_of
 from skfedauc.report import estimates_of, first_lines_of
@@ -30,13 +30,11 @@ from skfedauc.report import estimates_of, first_lines_of
 def audit(arguments: Arguments) -> Iterator[list[str]]:
     """Yield lines to print as early as possible, and then write the files."""
     check_options(arguments)
-    rows = rows_of(read_columns(arguments), arguments)
-    counts = counts_of(rows, rows.scores)
-    warn_of_spellings(counts)
-    decisions = None if rows.decisions is None else counts_of(rows, rows.decisions)
+    made = _of_rows(read_columns(arguments), arguments)
+    warn_of_spellings(made.report.counts)
     facts = {name: getattr(arguments, name) for name in ("file", "label", "weight", "clusters")}
     facts["score"] = arguments.score[0]
-    yield from results(counts, facts, arguments, decisions)
+    yield from results(made, facts, arguments)
 
 
 def report(arguments: Arguments) -> Iterator[list[str]]:
@@ -70,34 +68,23 @@ def report(arguments: Arguments) -> Iterator[list[str]]:
         "disclosure": level,
         "bins": None if bins is None else bins.to_dict(),
     }
-    yield from results(counts, facts, arguments)
+    check_classes(counts, arguments)
+    asked = [arguments.outputs, arguments.json, arguments.within, clusters, arguments.favorable]
+    asked += [arguments.name, arguments.tolerance, arguments.threshold != "auto"]
+    if level == "summary" and not any(asked):
+        # A summary by group has no scores for an audit, nor for a report by some of the columns.
+        large = GroupAUC(counts, undefined="ignore", min_per_class=arguments.min_per_class)
+        shown = large if large.n_groups > 1 else GroupAUC(counts, undefined="ignore")
+        yield [f"{arguments.file}: {words_of(counts)}", "", *report_lines(shown)]
+        return
+    yield from results(_of_counts(counts, arguments), facts, arguments)
 
 
 def compare(arguments: Arguments) -> Iterator[list[str]]:
     """Yield lines to print as early as possible, and then write the files."""
     check_options(arguments)
     table = read_columns(arguments)
-    audits = []
-    for model in range(2):
-        rows = rows_of(table, arguments, model)
-        positive = 1 if rows.positive is None else rows.positive
-        negative: Any = next((label for label in rows.labels if label != positive), None)
-        decided, columns = rows.decisions, tuple(rows.groups.columns)
-        with refusals(**rows.names):
-            made = FairnessAudit.from_predictions(
-                rows.labels,
-                rows.scores,
-                groups=rows.groups,
-                y_pred=None if decided is None else np.where(decided == 1, positive, negative),
-                sample_weight=rows.weights,
-                pos_label=rows.positive,
-                missing=rows.missing,
-                intersections=[columns] if len(columns) > 1 else [],
-                **arguments.of_audit,
-            )
-        check_classes(made.report.counts, arguments)
-        audits.append(made)
-    first, second = audits
+    first, second = (_of_rows(table, arguments, model) for model in range(2))
     with refusals():
         comparison = first.compare(second, (arguments.score[0], arguments.score[1]))
 
@@ -116,34 +103,22 @@ def check_options(options: Arguments) -> None:
         if options.html is not None:
             check_installed()
         check_names(options.name)
-        check_tolerances(options.of_audit["tolerances"], options.favorable)
+        check_tolerances(options.of_audit()["tolerances"], options.favorable)
 
 
 def results(
-    counts: ScoreCounts,
-    facts: Mapping[str, Any],
-    options: Arguments,
-    decisions: ScoreCounts | None = None,
+    audit: FairnessAudit, facts: Mapping[str, Any], options: Arguments
 ) -> Iterator[list[str]]:
     """Yield lines to print, and then write the files, so the user sees the audit if writing fails.
 
     `facts` are the first entries of the document.
     """
-    check_classes(counts, options)
-    asked = [options.outputs, options.json, options.within, options.clusters, options.favorable]
-    is_plain = options.threshold == "auto" and not any([*asked, options.name, options.tolerance])
-    if counts.disclosure.level == "summary" and is_plain:
-        # A summary by group has no scores for an audit, nor for a report by some of the columns.
-        large = GroupAUC(counts, undefined="ignore", min_per_class=options.min_per_class)
-        shown = large if large.n_groups > 1 else GroupAUC(counts, undefined="ignore")
-        yield [f"{options.file_name}: {words_of(counts)}", "", *report_lines(shown)]
-        return
-    audit = _audit(counts, decisions, options)
+    counts = audit.report.counts
     parts = [audit]
     if options.within is not None:
         parts = list(audit.within(options.within).values())
         audit = joined(audit, parts)
-    headlines = [f"{options.file_name}: {words_of(audit.report.counts)}"]
+    headlines = [f"{options.file_name}: {words_of(counts)}"]
     for of in audit.samples.values():
         if of.pairs.n_undefined == of.pairs.n_groups:
             own = "does each row have a group of its own? The labels in --group"
@@ -178,31 +153,42 @@ def check_classes(counts: ScoreCounts, options: Arguments) -> None:
         )
 
 
-def _audit(counts: ScoreCounts, decisions: ScoreCounts | None, options: Arguments) -> FairnessAudit:
-    """Return an audit by each column and by all columns; the report has the control column too."""
+def _of_rows(table: pd.DataFrame, options: Arguments, model: int = 0) -> FairnessAudit:
+    """Return an audit of a model by each column and by all columns, with the control column."""
+    rows = rows_of(table, options, model)
+    groups = rows["groups"]
+    compared = _compared(tuple(groups), options)
+    rows["groups"] = groups[[*compared, *filter(None, [options.within])]]
+    if options.clusters is not None:
+        rows["clusters"] = groups[options.clusters]
+    with refusals_of(options, model):
+        audit = FairnessAudit.from_predictions(**rows, **options.of_audit(compared))
+    check_classes(audit.report.counts, options)
+    return audit
+
+
+def _of_counts(counts: ScoreCounts, options: Arguments) -> FairnessAudit:
+    """Return an audit by each column and by all columns, with the control column."""
     columns = columns_of(counts)
-    others = tuple(name for name in (options.clusters, options.within) if name is not None)
+    compared = _compared(columns, options)
+    by = (*compared, *filter(None, (options.clusters, options.within)))
+    if by != columns:
+        counts = counts.regroup(itemgetter(*map(columns.index, by)))
+    with refusals():
+        report = GroupAUC(counts, undefined="ignore", group_names=by, clusters=options.clusters)
+        return FairnessAudit(report, **options.of_audit(compared))
+
+
+def _compared(columns: tuple[str, ...], options: Arguments) -> tuple[str, ...]:
+    """Return the columns whose groups are compared."""
+    others = [name for name in (options.clusters, options.within) if name is not None]
     compared = tuple(name for name in columns if name not in others)
     if not compared or len(set(others)) < len(others):
         raise CommandError(
             "--clusters and --within name columns of their own, and leave no --group column to be "
             "compared; pass or count by one more column"
         )
-    by = (*compared, *others)
-
-    def arranged(of: ScoreCounts) -> ScoreCounts:
-        return of if by == columns else of.regroup(itemgetter(*map(columns.index, by)))
-
-    with refusals():
-        report = GroupAUC(
-            arranged(counts), undefined="ignore", group_names=by, clusters=options.clusters
-        )
-        return FairnessAudit(
-            report,
-            decisions=None if decisions is None else arranged(decisions),
-            intersections=[compared] if len(compared) > 1 else [],
-            **options.of_audit,
-        )
+    return compared
 
 
 def outputs(

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from skfedauc import _labels
 from skfedauc._words import counted, enumerated, shortened, shortened_label, shortened_text
 from skfedauc.cli.arguments import Arguments
-from skfedauc.cli.rows import check_file, counts_of, read_columns, rows_of
+from skfedauc.cli.rows import check_file, read_columns, refusals_of, rows_of
 from skfedauc.cli.terminal import CommandError, in_words, print_message, refusals
 from skfedauc.counts import Bins, Disclosure, MergeError, ScoreCounts, view_of
 from skfedauc.counts.disclosure import check_rule
@@ -85,13 +85,14 @@ def count(arguments: Arguments) -> Iterator[list[str]]:
     with refusals():
         pyarrow_parquet()  # before the rows are read
     rows = rows_of(read_columns(arguments), arguments)
-    exact = counts_of(rows, rows.scores)
+    with refusals_of(arguments):
+        exact = ScoreCounts.from_predictions(**rows)
     if arguments.epsilon is not None:
         yield _write_private(exact, rule, arguments)
         return
     if not len(exact):
         raise CommandError(f"{arguments.file_name}: there are no rows to count")
-    with refusals(**{"scores must": f"{rows.names['y_score']} must"}):
+    with refusals(**{"scores must": f"column {shortened(arguments.score[0])} must"}):
         counts = exact if rule is None else exact.reduced(rule)
     if not len(counts):
         raise CommandError(

@@ -12,11 +12,11 @@ import io
 import math
 import os
 import sys
-import warnings
 import zlib
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from decimal import Decimal
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -27,7 +27,6 @@ from skfedauc._input import refuse_ties
 from skfedauc._words import counted, listed, shortened
 from skfedauc.cli.arguments import ENDINGS, STDIN, Arguments
 from skfedauc.cli.terminal import CommandError, refusals
-from skfedauc.counts import ScoreCounts
 
 # Largest content of a compressed file: this multiple of the size, or this number of bytes
 MOST_EXPANSION = 100
@@ -286,75 +285,54 @@ def label_of(cell: Any, mark: str = ".") -> float | str:
 
 def decisions_of(
     column: pd.Series[Any], labels: NDArray[Any], positive: Any, mark: str = "."
-) -> NDArray[np.float64]:
-    """Return 1 for predictions of the positive class, and 0 for other predictions.
+) -> NDArray[Any]:
+    """Return the predicted class labels.
 
     Decisions are class labels, or 0 and 1 where these numbers are not labels of the other class.
     """
     decided = labels_of(column, mark)
     found, known = (set(of.tolist()) for of in (decided, labels))
+    if found <= known:
+        return decided
     # 1 must not be the negative class, and 0 not the positive one.
-    are_flags = found <= {0, 1} and positive != 0 and (positive == 1 or 1 not in known)
-    if not found <= known and not are_flags:
+    if not found <= {0, 1} or positive == 0 or (positive != 1 and 1 in known):
         raise CommandError(
             f"column {shortened(column.name)} has the decisions {listed(sorted(found, key=str))}; "
             f"they must be labels of the classes, {listed(sorted(known, key=str))}, or 0 and 1"
         )
-    return np.asarray(decided == (positive if found <= known else 1), np.float64)
+    negative = next((label for label in labels.tolist() if label != positive), 0)
+    return np.array([negative, positive], object)[(decided == 1).astype(int)]
 
 
-class Rows(NamedTuple):
-    """Rows of a table, as arguments of the library; `names` has their columns for messages."""
-
-    labels: NDArray[Any]
-    positive: Any
-    scores: NDArray[np.float64]
-    weights: NDArray[np.float64] | None
-    groups: pd.DataFrame
-    missing: Literal["drop", "group"]
-    decisions: NDArray[np.float64] | None
-    names: dict[str, str]
-
-
-def rows_of(table: pd.DataFrame, arguments: Arguments, model: int = 0) -> Rows:
-    """Convert a table to rows with the scores of a model, according to the arguments."""
-    mark = arguments.decimal
+def rows_of(table: pd.DataFrame, arguments: Arguments, model: int = 0) -> dict[str, Any]:
+    """Return a table's rows with the scores of a model, as arguments of `from_predictions`."""
+    mark, weight = arguments.decimal, arguments.weight
     if arguments.clusters is not None:
         clusters = table[arguments.clusters]
         refuse(clusters, clusters.isna(), "empty", "; give each row a cluster, or drop these rows")
     for name in arguments.group_columns if arguments.missing == "raise" else ():
         mend = "drop to drop these rows, or --missing group to make them a group of their own"
         refuse(table[name], table[name].isna(), "empty", f"; pass --missing {mend}")
-    labels = labels_of(table[arguments.label], mark)
-    positive: Any = 1
-    if arguments.pos_label is not None:
+    labels, positive = labels_of(table[arguments.label], mark), arguments.pos_label
+    if positive is not None:
         is_text = labels.dtype.kind == "O"
-        positive = arguments.pos_label.strip() if is_text else label_of(arguments.pos_label, mark)
-    score, weight = arguments.score[model], arguments.weight
-    decided = arguments.decisions[model] if arguments.decisions else None
-    columns = {"y_true": arguments.label, "y_score": score, "sample_weight": weight}
-    return Rows(
-        labels,
-        None if arguments.pos_label is None else positive,
-        numbers_of(table[score], mark),
-        None if weight is None else numbers_of(table[weight], mark),
-        pd.DataFrame({name: groups_of(table[name]) for name in arguments.group_columns}),
-        "group" if arguments.missing == "group" else "drop",
-        None if decided is None else decisions_of(table[decided], labels, positive, mark),
-        {name: f"column {shortened(column)}" for name, column in columns.items() if column},
-    )
+        positive = positive.strip() if is_text else label_of(positive, mark)
+    rows = {
+        "y_true": labels,
+        "y_score": numbers_of(table[arguments.score[model]], mark),
+        "groups": pd.DataFrame({name: groups_of(table[name]) for name in arguments.group_columns}),
+        "sample_weight": None if weight is None else numbers_of(table[weight], mark),
+        "pos_label": positive,
+        "missing": "group" if arguments.missing == "group" else "drop",
+    }
+    if arguments.decisions:
+        decided = table[arguments.decisions[model]]
+        rows["y_pred"] = decisions_of(decided, labels, 1 if positive is None else positive, mark)
+    return rows
 
 
-def counts_of(rows: Rows, scores: NDArray[np.float64]) -> ScoreCounts:
-    """Count the rows by group, with the scores or the decisions."""
-    with refusals(**rows.names), warnings.catch_warnings():
-        if scores is rows.decisions:  # These are labels.
-            warnings.simplefilter("ignore")
-        return ScoreCounts.from_predictions(
-            rows.labels,
-            scores,
-            groups=rows.groups,
-            sample_weight=rows.weights,
-            pos_label=rows.positive,
-            missing=rows.missing,
-        )
+def refusals_of(arguments: Arguments, model: int = 0) -> AbstractContextManager[None]:
+    """Turn errors of the library into a `CommandError`; columns replace names of arguments."""
+    columns = {"y_true": arguments.label, "y_score": arguments.score[model]}
+    columns |= {"sample_weight": arguments.weight}
+    return refusals(**{name: f"column {shortened(of)}" for name, of in columns.items() if of})

@@ -17,7 +17,6 @@ from skfedauc.plotting import drawing
 from skfedauc.plotting.drawing import Choice, Entry, Kind, ReportDisplay, floats
 from skfedauc.report import (
     STATISTICS,
-    GroupAUC,
     StatisticName,
     by_number,
     determined_statistics,

@@ -12,7 +12,6 @@ from skfedauc import _input
 from skfedauc._kernel import Cells
 from skfedauc.plotting import drawing
 from skfedauc.plotting.drawing import ReportDisplay
-from skfedauc.report import GroupAUC
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

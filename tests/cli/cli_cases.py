@@ -46,12 +46,12 @@ def rows_read(path, *options):
 
 def check_rows(rows, frame):
     """Labels, scores, weights and groups come from the frame."""
-    positive = 1 if rows.positive is None else rows.positive
-    assert np.array_equal(rows.labels == positive, frame["y"] == 1)
-    assert np.array_equal(rows.scores, frame["s"])
-    assert rows.weights is None or np.array_equal(rows.weights, frame["w"])
-    for name in rows.groups.columns:
-        assert rows.groups[name].tolist() == frame[name].tolist()
+    positive, weights = rows["pos_label"] or 1, rows["sample_weight"]
+    assert np.array_equal(rows["y_true"] == positive, frame["y"] == 1)
+    assert np.array_equal(rows["y_score"], frame["s"])
+    assert weights is None or np.array_equal(weights, frame["w"])
+    for name in rows["groups"].columns:
+        assert rows["groups"][name].tolist() == frame[name].tolist()
 
 
 def save(path, text):

@@ -180,7 +180,12 @@ def test_an_audit_of_clusters(tmp_path, audit, capsys):
     capsys.readouterr()
     assert main(["report", str(counted), *options, "--json"]) == 0
     again = json.loads(capsys.readouterr().out)
-    assert again["columns"] == document["columns"]
+    assert rounded(again["columns"]) == rounded(document["columns"])
     for part in again["groupings"]:
         for name in ("statistics", "n_clusters", "groups"):
-            assert part[name] == groupings[tuple(part["by"])][name], name
+            assert rounded(part[name]) == rounded(groupings[tuple(part["by"])][name]), name
+
+
+def rounded(values):
+    """Return values of JSON without the digits that depend on the order of the clusters."""
+    return json.loads(json.dumps(values), parse_float=lambda text: round(float(text), 12))

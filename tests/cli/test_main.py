@@ -16,7 +16,7 @@ from skfedauc.cli import audit as command
 from skfedauc.cli.main import main
 
 
-@pytest.mark.parametrize("where", ["read_columns", "_audit"])
+@pytest.mark.parametrize("where", ["read_columns", "_of_rows"])
 def test_not_enough_memory(written, capsys, monkeypatch, where):
     def failing(*_):
         raise MemoryError("Unable to allocate 5 GiB")

@@ -148,6 +148,6 @@ def test_files_that_expand_beyond_measure(tmp_path, error_of, monkeypatch):
 
 def test_a_separator_is_one_that_gives_the_needed_columns(tmp_path):
     path = save(tmp_path / "p.csv", "a,b;y;s;g\n1,2;1;0.5;x\n0;0;0.2;y\n")
-    assert rows_read(path).scores.tolist() == [0.5, 0.2]
+    assert rows_read(path)["y_score"].tolist() == [0.5, 0.2]
     counts = ScoreCounts.from_batches([path], label="y", score="s", group="g")
     assert counts.groups == ("x", "y")

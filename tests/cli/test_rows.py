@@ -12,7 +12,7 @@ from cli_cases import COLUMNS, LONG, WEIGHTED, save, with_gaps
 from skfedauc import ScoreCounts
 from skfedauc.cli.arguments import parse
 from skfedauc.cli.main import main
-from skfedauc.cli.rows import counts_of, decisions_of, groups_of, numbers_of, rows_of
+from skfedauc.cli.rows import decisions_of, groups_of, numbers_of, rows_of
 from skfedauc.cli.terminal import CommandError
 
 
@@ -70,7 +70,7 @@ def test_labels(frame, negative, positive, pos_label):
     table = frame.assign(y=np.where(is_positive, positive, negative), g="a")
     options = [] if pos_label is None else ["--pos-label", pos_label]
     rows = rows_of(table, parse(["audit", "p.csv", *COLUMNS, *options]))
-    counts = counts_of(rows, rows.scores)
+    counts = ScoreCounts.from_predictions(**rows)
     assert counts.n_positives.tolist() == [is_positive.sum()]
     assert counts == ScoreCounts.from_predictions(is_positive, frame["s"], groups=["a"] * 400)
 
@@ -104,7 +104,8 @@ def test_infinite_labels_are_refused(tmp_path, error_of, ending, infinite):
 )
 def test_decisions(decisions, classes, pos_label, expected):
     found = decisions_of(pd.Series(decisions, name="d"), np.array(classes), pos_label)
-    assert found.tolist() == expected
+    assert (found == pos_label).tolist() == expected
+    assert set(found) <= set(classes)
 
 
 @pytest.mark.parametrize(("classes", "positive"), [([1.0, 2.0], 2.0), ([-1.0, 0.0], 0.0)])

@@ -21,11 +21,11 @@ import pyarrow.parquet as pq
 import pytest
 from oracles import counts_by_search
 
-from skfedauc import GroupAUC
+from skfedauc import GroupAUC, ScoreCounts
 from skfedauc.cli.arguments import parse
 from skfedauc.cli.audit import check_classes
 from skfedauc.cli.main import main
-from skfedauc.cli.rows import counts_of, read_columns, rows_of
+from skfedauc.cli.rows import read_columns, refusals_of, rows_of
 from skfedauc.cli.terminal import CommandError
 
 FILES_OF_SUITE = 40
@@ -165,7 +165,8 @@ def check(path, encoding, expected):
         rows = rows_of(read_columns(arguments), arguments)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # Scores may be labels.
-            counts = counts_of(rows, rows.scores)
+            with refusals_of(arguments):
+                counts = ScoreCounts.from_predictions(**rows)
         check_classes(counts, arguments)
     except CommandError as caught:
         refusal = caught
