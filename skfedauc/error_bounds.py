@@ -327,27 +327,21 @@ def fit_with_error_bound(
         )
     splits = _splits(resampling, labels.size, n_members, test_size, rng)
     members, tests = _tested(estimator, X, labels, splits)
-    classifier, n_disagreements, n_unlabeled = None, None, None
+    classifier, of_unlabeled = None, dict.fromkeys(("n_disagreements", "n_unlabeled"))
     if X_unlabeled is not None:
         classifier = clone(estimator).fit(X, labels)
         predicted = np.asarray(classifier.predict(X_unlabeled))
         others = _random_predictions(members, X_unlabeled, rng)
         n_disagreements, n_unlabeled = int((predicted != others).sum()), int(predicted.size)
-    bound = error_rate_bound(
-        tests["n_errors"].to_numpy(),
-        tests["n_rows"].to_numpy(),
-        n_disagreements=n_disagreements,
-        n_unlabeled=n_unlabeled,
-        confidence_level=confidence_level,
-    )
+        of_unlabeled = {"n_disagreements": n_disagreements, "n_unlabeled": n_unlabeled}
+    known = {"confidence_level": confidence_level, **of_unlabeled}
+    bound = error_rate_bound(tests["n_errors"].to_numpy(), tests["n_rows"].to_numpy(), **known)
     return BoundedClassifier(
+        **known,
         error_bound=bound,
-        confidence_level=confidence_level,
         members=members,
         classifier=classifier,
         tests=tests,
-        n_disagreements=n_disagreements,
-        n_unlabeled=n_unlabeled,
         classes_=classes,
         random_state=int(rng.randint(2**31 - 1)),
     )

@@ -63,28 +63,23 @@ def binormal_moments(auc: Any, sd_ratio: float = 1.0) -> PairMoments:
 
 
 class ObservedAUC(NamedTuple):
-    """Distribution of one group's observed AUC, from its true AUC and its variance."""
+    """Distribution of one group's observed AUC: the shapes of a Beta distribution."""
 
-    auc: float
-    variance: float
-
-    @property
-    def _shapes(self) -> tuple[float, float]:
-        total = self.auc * (1.0 - self.auc) / self.variance - 1.0
-        return self.auc * total, (1.0 - self.auc) * total
+    a: float
+    b: float
 
     def below(self, value: ArrayLike) -> Floats:
         """Return the probability that the observed AUC is below a value."""
         from scipy.special import betainc
 
-        found: Floats = betainc(*self._shapes, np.clip(value, 0.0, 1.0))
+        found: Floats = betainc(*self, np.clip(value, 0.0, 1.0))
         return found
 
     def quantile(self, probability: ArrayLike) -> Floats:
         """Return the observed AUC's quantile."""
         from scipy.special import betaincinv
 
-        found: Floats = betaincinv(*self._shapes, probability)
+        found: Floats = betaincinv(*self, probability)
         # Normal scores have no AUC of 0 or 1.
         return np.clip(found, _LEAST, 1.0 - _LEAST)
 
@@ -104,7 +99,8 @@ class Design(NamedTuple):
 
     def observed(self, auc: float, n_rows: float) -> ObservedAUC:
         """Return how a group's observed AUC is distributed with this row count."""
-        return ObservedAUC(auc, float(self._variance(auc, n_rows)))
+        total = auc * (1.0 - auc) / float(self._variance(auc, n_rows)) - 1.0
+        return ObservedAUC(auc * total, (1.0 - auc) * total)
 
     def _variance(self, auc: Any, n_rows: float) -> Any:
         m, n = n_rows * self.prevalence, n_rows * (1.0 - self.prevalence)
@@ -119,6 +115,11 @@ class Design(NamedTuple):
         m, n = n_rows * self.prevalence, n_rows * (1.0 - self.prevalence)
         spread = AUCSpread.of_rows(aucs, self._variance(aucs, n_rows), m, n)
         return np.abs(spread.limit(end, deviate) - aucs)
+
+    def reach_of_pairs(self, up: Floats, down: Floats, n_rows: float, deviate: float) -> Floats:
+        """Return differences' distances from their limits, for each AUC in `up` and in `down`."""
+        ends = ((up, 1.0), (down, 0.0))
+        return np.hypot.outer(*(self.reach(aucs, n_rows, deviate, end) for aucs, end in ends))
 
 
 def interval_width(design: Design, auc: float, width: float, n_rows: float) -> float:
@@ -140,9 +141,7 @@ def power_of_difference(design: Design, auc: float, difference: float, n_rows: f
     deviate = deviate_of_all_pairs(1.0 - design.confidence_level, design.n_groups)
     low = lowest.quantile(ndtr(_NODES))
     high = np.linspace(low[0], others.quantile(ndtr(_NODES[-1])), _GRID)
-    critical = np.hypot(
-        design.reach(low, n_rows, deviate, 1.0)[:, None], design.reach(high, n_rows, deviate, 0.0)
-    )
+    critical = design.reach_of_pairs(low, high, n_rows, deviate)
     least = _first(high, high - low[:, None] - critical)
     return float(_WEIGHTS @ (1.0 - others.below(least) ** (design.n_groups - 1)))
 
@@ -160,9 +159,7 @@ def power_of_equivalence(design: Design, auc: float, margin: float, n_rows: floa
     probability = ndtr(_NODES) ** (1.0 / design.n_groups)
     high = observed.quantile(probability)
     low = np.linspace(observed.quantile(ndtr(_NODES[0])), high[-1], _GRID)
-    reach = np.hypot(
-        design.reach(high, n_rows, deviate, 1.0)[:, None], design.reach(low, n_rows, deviate, 0.0)
-    )
+    reach = design.reach_of_pairs(high, low, n_rows, deviate)
     least = np.minimum(_first(low, margin - (high[:, None] - low) - reach), high)
     too_low = observed.below(least) / probability
     return float(_WEIGHTS @ np.maximum(1.0 - too_low, 0.0) ** (design.n_groups - 1))

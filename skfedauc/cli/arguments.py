@@ -34,33 +34,26 @@ exit codes:
   141  the reader of the output closed the pipe
 """
 
-# Each command is a function of its name.
-COMMANDS = {
-    "audit": (
-        "Report the AUC over groups of the predictions in a file.",
-        "skfedauc audit predictions.csv --label died --score risk --group hospital --group sex",
-    ),
-    "compare": (
-        "Compare two models, or a model before and after a mitigation, on the same rows.",
-        "skfedauc compare predictions.csv --label died --score before --score after --group sex",
-    ),
-    "count": (
-        "Count the predictions in a file by group, score and class, and write the counts.",
-        "skfedauc count oslo.csv --label died --score risk --group sex --source oslo -o oslo.skfa",
-    ),
-    "merge": (
-        "Add up the counts of several files, such as the files of all sites.",
-        "skfedauc merge oslo.skfa bern.skfa -o all.skfa",
-    ),
-    "report": (
-        "Report the AUC over groups from counts, with the numbers of an audit of the rows.",
-        "skfedauc report all.skfa --html report.html",
-    ),
-    "show": (
-        "Say what a file of counts holds and what it discloses.",
-        "skfedauc show oslo.skfa",
-    ),
-}
+# What each command does, and an example
+COMMANDS = """\
+audit
+  Report the AUC over groups of the predictions in a file.
+  skfedauc audit predictions.csv --label died --score risk --group hospital --group sex
+compare
+  Compare two models, or a model before and after a mitigation, on the same rows.
+  skfedauc compare predictions.csv --label died --score before --score after --group sex
+count
+  Count the predictions in a file by group, score and class, and write the counts.
+  skfedauc count oslo.csv --label died --score risk --group sex --source oslo -o oslo.skfa
+merge
+  Add up the counts of several files, such as the files of all sites.
+  skfedauc merge oslo.skfa bern.skfa -o all.skfa
+report
+  Report the AUC over groups from counts, with the numbers of an audit of the rows.
+  skfedauc report all.skfa --html report.html
+show
+  Say what a file of counts holds and what it discloses.
+  skfedauc show oslo.skfa"""
 
 
 def _number(text: str) -> float | str | None:
@@ -285,7 +278,8 @@ def parse(argv: Sequence[str] | None) -> Arguments:
 
 def _program() -> _Parser:
     """Return the parser of the program."""
-    examples = [example for _, example in COMMANDS.values()]
+    listed_commands = list(_blocks(COMMANDS))
+    examples = [example for _, _, example in listed_commands]
     program = _Parser(prog=PROG, description=_DESCRIPTION, epilog=_epilog(examples))
     program.add_argument(
         "--version",
@@ -295,7 +289,7 @@ def _program() -> _Parser:
         help="print the version and exit",
     )
     commands = program.add_subparsers(dest="command", metavar="COMMAND")
-    for name, (about, example) in COMMANDS.items():
+    for name, about, example in listed_commands:
         parser = commands.add_parser(name, help=about, description=about, epilog=_epilog([example]))
         for usage, text in _options_of(name):
             *flags, value = usage.split()
@@ -309,10 +303,15 @@ def _program() -> _Parser:
     return program
 
 
+def _blocks(text: str) -> Iterator[list[str]]:
+    """Yield each line that is not indented, with the items below it."""
+    for block in re.split(r"\n(?! )", text):
+        yield re.split(r"\n  (?! )", block)
+
+
 def _options_of(command: str) -> Iterator[tuple[str, str]]:
     """Yield the usage and the help of each option of a command."""
-    for block in re.split(r"\n(?! )", OPTIONS):
-        commands, *options = re.split(r"\n  (?! )", block)
+    for commands, *options in _blocks(OPTIONS):
         if command in commands.split():
             for option in options:
                 usage, _, text = " ".join(option.split()).partition(": ")

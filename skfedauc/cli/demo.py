@@ -75,12 +75,9 @@ def _search(strata: pd.Series[str]) -> Any:
 
 
 def _candidates(search: Any) -> pd.DataFrame:
-    results = search.cv_results_
-    table = {"C": [f"{parameters['model__C']:g}" for parameters in results["params"]]}
+    results = pd.DataFrame(search.cv_results_)
+    table = pd.DataFrame({"C": results["param_model__C"].map("{:g}".format)})
     for name in search.scorer_:
-        scores, ranks = results[f"mean_test_{name}"], results[f"rank_test_{name}"]
-        table[name] = [
-            f"{score:.3f}{'*' if rank == 1 else ' '}"
-            for score, rank in zip(scores, ranks, strict=True)
-        ]
-    return pd.DataFrame(table)
+        best = results[f"rank_test_{name}"].map(lambda rank: "*" if rank == 1 else " ")
+        table[name] = results[f"mean_test_{name}"].map("{:.3f}".format) + best
+    return table

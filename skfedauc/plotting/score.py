@@ -104,12 +104,10 @@ class GroupScoreDisplay(ReportDisplay):
         most = drawing.most_groups(self.max_groups, ax, _MOST_GROUPS, _ROW, 3)
         undefined = np.flatnonzero(np.isnan(self._auc))
         n_absent = undefined.size if len(self.groups) > most else 0
-        undefined = undefined[: undefined.size - n_absent]
         chosen = drawing.choose(self._auc, most)
-        self.shown_ = np.concatenate([undefined, chosen.shown])
-        # Positions 0, 1, ... count from the bottom, where groups without an AUC are.
-        places = [*range(undefined.size), *(undefined.size + chosen.places).tolist()]
-        top = undefined.size + chosen.n_lines
+        if not n_absent:  # Groups without an AUC are at the bottom.
+            chosen = chosen._replace(lowest=np.concatenate([undefined, chosen.lowest]))
+        self.shown_, places, top = chosen.shown, chosen.places.tolist(), chosen.n_lines
         has_all = len(self.groups) > 1
 
         ax = self._draw_on(ax, drawing.MARGINS + 0.5 + max(1.2 * _ROW * (top + has_all), 1.4))
@@ -129,7 +127,7 @@ class GroupScoreDisplay(ReportDisplay):
         margin = 0.02 * (self.edges[-1] - self.edges[0])
         limits = self.edges[0] - margin, self.edges[-1] + margin
         ax.set(xlim=limits, xlabel="Score", ylabel="Group (AUC)")
-        chosen.draw_note(ax, self._auc, undefined.size + chosen.lowest.size)
+        chosen.draw_note(ax, self._auc, chosen.lowest.size)
 
         note = self._draw_legend(top, drawing.not_shown(n_absent, "group", "an AUC"))
         self.note_ = drawing.joined(chosen.note(self._auc), note)
