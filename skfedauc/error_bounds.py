@@ -115,7 +115,6 @@ def error_rate_bound(
 def _counts(
     events: Any, trials: Any, name: str, name_of_trials: str
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return both arguments as arrays of the same length, after checking them."""
     counts = []
     for values, argument in ((events, name), (trials, name_of_trials)):
         found = np.atleast_1d(values)

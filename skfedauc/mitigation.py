@@ -428,7 +428,6 @@ def _classes_of(y: Any, owner: str) -> tuple[NDArray[Any], NDArray[np.int64]]:
 
 
 def _check_columns(groups: Any) -> Columns:
-    """Return the names or positions of the sensitive columns as a list."""
     several = isinstance(groups, list | tuple)
     columns = list(groups) if several else [groups]
     are_positions = all(
@@ -474,7 +473,6 @@ def _names_of(X: Any) -> list[str]:
 
 
 def select(X: Any, columns: Columns) -> list[Any]:
-    """Return the sensitive columns of a DataFrame or an array."""
     if _is_frame(X):
         frame = nw.from_native(X, eager_only=True)
         return [nw.to_native(frame.get_column(name)) for name in columns]
@@ -482,7 +480,6 @@ def select(X: Any, columns: Columns) -> list[Any]:
 
 
 def _check_present(X: Any, columns: Columns) -> None:
-    """Refuse names and positions that X lacks."""
     known = _names_of(X) if _is_frame(X) else list(range(X.shape[1]))
     if set(columns) <= set(known):
         return

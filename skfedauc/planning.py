@@ -327,7 +327,6 @@ def rows_needed(
 
 
 def _given_of(**targets: Any) -> tuple[str, Any]:
-    """Return the name and the value of the only target."""
     given = [name for name, value in targets.items() if value is not None]
     if len(given) != 1:
         raise ValueError(

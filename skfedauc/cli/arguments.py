@@ -277,7 +277,6 @@ def parse(argv: Sequence[str] | None) -> Arguments:
 
 
 def _program() -> _Parser:
-    """Return the parser of the program."""
     listed_commands = list(_blocks(COMMANDS))
     examples = [example for _, _, example in listed_commands]
     program = _Parser(prog=PROG, description=_DESCRIPTION, epilog=_epilog(examples))

@@ -38,7 +38,6 @@ def audit(arguments: Arguments) -> Iterator[list[str]]:
 
 
 def report(arguments: Arguments) -> Iterator[list[str]]:
-    """Yield lines to print as early as possible, and then write the files."""
     check_options(arguments)
     counts = read_counts(arguments.file)
     if counts.groups is None:
@@ -81,7 +80,6 @@ def report(arguments: Arguments) -> Iterator[list[str]]:
 
 
 def compare(arguments: Arguments) -> Iterator[list[str]]:
-    """Yield lines to print as early as possible, and then write the files."""
     check_options(arguments)
     table = read_columns(arguments)
     first, second = (_of_rows(table, arguments, model) for model in range(2))
@@ -224,7 +222,6 @@ def outputs(
 
 
 def check_answers(audit: Audited, options: Arguments, of_model: str = "") -> None:
-    """Raise an error if the answer to a tolerance is one that makes the command fail."""
     if options.fail_if is None:
         return
     failing = {"not met"} if options.fail_if == "not-met" else {"not met", "undecided"}

@@ -56,7 +56,6 @@ def few(texts: Iterable[str]) -> list[str]:
 
 
 def read_counts(path: str) -> ScoreCounts:
-    """Return the counts in a file."""
     check_file(path)
     with refusals(read=path):
         return ScoreCounts.load(path)
@@ -151,7 +150,6 @@ def _bins_of(text: str) -> Bins:
 
 
 def _write_private(counts: ScoreCounts, rule: Disclosure | None, arguments: Arguments) -> list[str]:
-    """Draw the noise of counts, write the file, and return the lines to print."""
     # The import is local, because importing takes longer than counting.
     from skfedauc.privacy import PrivateCounts
 
@@ -220,7 +218,6 @@ def _line(name: str, counts: ScoreCounts) -> str:
 
 
 def show(arguments: Arguments) -> Iterator[list[str]]:
-    """Yield the lines to print."""
     path = arguments.file
     check_file(path)
     with refusals(read=path):

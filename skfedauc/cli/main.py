@@ -68,7 +68,6 @@ def _run(arguments: Arguments) -> None:
 
 
 def _output(arguments: Arguments) -> Iterable[Sequence[str]]:
-    """Return the lines of the command in parts."""
     # Each command is a function of its name.
     command = arguments.command or "demo"
     modules = {"demo": "demo", "count": "counts", "merge": "counts", "show": "counts"}

@@ -56,7 +56,6 @@ def read_columns(arguments: Arguments) -> pd.DataFrame:
 
 
 def check_file(path: str) -> None:
-    """Refuse a path without a file."""
     if not os.path.isfile(path):
         wrong = "is no file" if os.path.exists(path) else "no such file"
         raise CommandError(f"{path}: {wrong}")

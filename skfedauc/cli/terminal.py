@@ -94,7 +94,6 @@ def refusals(*, read: str = "", written: str = "", **names: str) -> Iterator[Non
 
 
 def print_lines(lines: Iterable[str]) -> None:
-    """Print lines to standard output."""
     try:
         print("\n".join(map(_escaped, lines)), flush=True)
     except OSError as error:

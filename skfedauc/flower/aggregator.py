@@ -39,7 +39,6 @@ _LIMITS = Limits(max_bytes=1 << 28, max_rows=10**9, max_label_length=1000)
 
 
 def flwr(module: str) -> Any:
-    """Import a module of Flower."""
     try:
         return importlib.import_module(f"flwr.{module}")
     except ImportError as error:

@@ -8,11 +8,9 @@ The sum of n clients is exact if ``Q == 2 * C`` and each weight is Q, so that ea
 ``x + C``; if counts are at most C, so that nothing is clipped; if ``2 * C`` fits in 32 bits; and if
 ``n * Q < M``, so that sums do not wrap around. All numbers are then whole and below 2**32.
 
-Flower expands a key to masks by the Mersenne Twister with a seed of 32 bits, of which 28 vary. The
-lowest bits of its numbers, and of sums of several sequences, obey a known linear recurrence of
-order 19,937, so that a server can compute counts from a long masked vector. Here, SHAKE-256 expands
-the whole key. Flower's modules are executed a second time, and only this copy has the other
-generator. Masks of different generators do not cancel.
+Flower expands a key to masks by the Mersenne Twister with a seed of 28 bits, from which a server
+can compute counts. Here, SHAKE-256 expands the whole key, in a copy of Flower's modules: masks of
+different generators do not cancel.
 """
 
 from __future__ import annotations
@@ -263,11 +261,7 @@ def secure_reply(
 
 
 def _check_lists(message: Message, records: Any) -> None:
-    """Refuse to disclose both secrets of a client, or the sum of fewer than three clients.
-
-    With both secrets, the server removes all masks of a client. Each of two clients knows its own
-    counts, and so reads the counts of the other in their sum.
-    """
+    """Refuse to disclose both secrets of a client, or the sum of fewer than three clients."""
     content = message.content.config_records[records.RECORD_KEY_CONFIGS]
     keys = records.Key
     active, dead = (

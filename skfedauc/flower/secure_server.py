@@ -131,10 +131,6 @@ def secure_group_auc(
     other settings: see the page "Federated evaluation with Flower and NVFlare". Clients with
     Flower's own mod can therefore not take part.
 
-    A client that fails while keys are shared stops the round before any counts are sent. One that
-    fails later is left out of the sum, unless it has sent its counts. More than two thirds of the
-    clients that share masks, and at least 3, must remain to the end.
-
     The sum discloses the counts of a client in a group that no other client has: use groups that
     all share, such as age bands, or None. Two rounds with almost the same clients disclose those of
     the difference: do not repeat a round without a client that was in it. The sum has no class

@@ -159,7 +159,6 @@ class CrossAUCDisplay(ReportDisplay):
         self.text_ = self._draw_values(matrix)
 
     def _order(self) -> NDArray[np.intp]:
-        """Return the groups from low to high scores."""
         known = ~np.isnan(self.cross_matrix)
         center = self.cross_matrix[known].mean() if known.any() else 0.5
         beyond = self.cross_matrix - center
@@ -203,7 +202,6 @@ class CrossAUCDisplay(ReportDisplay):
         return max(steps)
 
     def _cell(self) -> tuple[float, float]:
-        """Return a cell's width and height in inches."""
         width, height = drawing.size_of(self.ax_)
         return width / self.shown_.size, height / self.shown_.size
 

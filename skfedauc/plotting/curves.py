@@ -68,7 +68,6 @@ def group_curves(states: Sequence[ScoreCounts], groups: Sequence[Any]) -> list[R
 
 
 def outline(lowest: Corners, highest: Corners) -> Floats:
-    """Return the outline between two curves."""
     return np.concatenate([np.column_stack(lowest), np.column_stack(highest)[::-1]])
 
 
@@ -206,7 +205,7 @@ class GroupRocCurveDisplay(_CurvesDisplay):
             self.threshold_rates = np.array(operating_points(self.report.counts, at))
         aucs = [*self._auc.tolist(), self.report.pooled]
         if adjusted:
-            aucs.append(_adjusted_auc(pairs))
+            aucs.append(GroupAUC(pairs, undefined="ignore").statistic("positives"))
         bands: Sequence[NDArray[np.float64] | None] = [None] * len(aucs)
         if pairs.is_binned:
             ends = (_corners(extreme, self.groups, adjusted) for extreme in pairs.extremes())
@@ -288,12 +287,6 @@ def _corners(pairs: GroupPairs, groups: Sequence[Any], adjusted: bool) -> list[C
         curves.append(mean_curve(*zip(*parts, strict=True)) if parts else None)
     none = RocCurve(np.zeros(0), np.zeros(0))
     return [none if curve is None else curve.thinned(MOST_CORNERS, GRID) for curve in curves]
-
-
-def _adjusted_auc(pairs: GroupPairs) -> float:
-    """Average the defined group AUCs by positives; NaN without a defined AUC."""
-    weights = pairs.positives[pairs.defined].astype(np.float64)
-    return float(np.average(pairs.auc[pairs.defined], weights=weights)) if weights.size else np.nan
 
 
 def _height_at(line: Line2D, fpr: float) -> float:

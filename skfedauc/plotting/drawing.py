@@ -75,7 +75,6 @@ _TOPS = (0.05, 0.1, 0.2, 0.5, 1.0)
 
 
 def check_matplotlib(caller: str) -> None:
-    """Raise an ImportError with installation instructions if matplotlib is missing."""
     try:
         import matplotlib  # noqa: F401
     except ImportError as error:
@@ -86,7 +85,6 @@ def check_matplotlib(caller: str) -> None:
 
 
 def check_threshold(threshold: Any) -> float:
-    """Return a plot's threshold as a float, after checking it."""
     return _input.check_number(threshold, "threshold", hint=" None draws no threshold.")
 
 
@@ -250,7 +248,6 @@ def named(groups: Sequence[Any], absent: NDArray[np.bool_], lacking: str) -> str
 
 
 def joined(*notes: str) -> str:
-    """Join the notes that are not empty."""
     return "; ".join(filter(None, notes))
 
 
@@ -452,7 +449,7 @@ class ReportDisplay(Display):
             counts do not determine what the display draws.
         """
         check_matplotlib(f"{cls.__name__}.from_report")
-        display: Self = cls(report, **drawing)  # type: ignore[call-arg,misc]
+        display: Self = cls(report, **drawing)  # type: ignore[misc]
         return display.plot(ax)
 
     @classmethod
@@ -546,7 +543,6 @@ class ReportDisplay(Display):
         return GroupAUC.from_estimator(estimator, X, y, **settings)
 
     def _check_one_set(self) -> None:
-        """Refuse a report that compares scores within folds only."""
         if len(estimates_of(self.report).pairs.parts) > 1:
             raise ValueError(
                 f"{type(self).__name__} draws scores that are compared with each other; the report "
@@ -577,5 +573,4 @@ class ReportDisplay(Display):
 
 
 def floats(table: pd.DataFrame, *names: str) -> list[NDArray[np.float64]]:
-    """Return table columns as arrays."""
     return [table[name].to_numpy(np.float64, na_value=np.nan) for name in names]
