@@ -473,10 +473,7 @@ def _names_of(X: Any) -> list[str]:
 
 
 def select(X: Any, columns: Columns) -> list[Any]:
-    if _is_frame(X):
-        frame = nw.from_native(X, eager_only=True)
-        return [nw.to_native(frame.get_column(name)) for name in columns]
-    return [X[:, position] for position in columns]
+    return [X[column] if _is_frame(X) else X[:, column] for column in columns]
 
 
 def _check_present(X: Any, columns: Columns) -> None:
