@@ -333,7 +333,7 @@ def fit_with_error_bound(
         others = _random_predictions(members, X_unlabeled, rng)
         n_disagreements, n_unlabeled = int((predicted != others).sum()), int(predicted.size)
         of_unlabeled = {"n_disagreements": n_disagreements, "n_unlabeled": n_unlabeled}
-    known = {"confidence_level": confidence_level, **of_unlabeled}
+    known: dict[str, Any] = {"confidence_level": confidence_level, **of_unlabeled}
     bound = error_rate_bound(tests["n_errors"].to_numpy(), tests["n_rows"].to_numpy(), **known)
     return BoundedClassifier(
         **known,

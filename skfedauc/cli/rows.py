@@ -300,7 +300,7 @@ def decisions_of(
             f"they must be labels of the classes, {listed(sorted(known, key=str))}, or 0 and 1"
         )
     negative = next((label for label in labels.tolist() if label != positive), 0)
-    return np.array([negative, positive], object)[(decided == 1).astype(int)]
+    return np.asarray(np.array([negative, positive], object)[(decided == 1).astype(int)])
 
 
 def rows_of(table: pd.DataFrame, arguments: Arguments, model: int = 0) -> dict[str, Any]:

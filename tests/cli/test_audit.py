@@ -1,6 +1,7 @@
 """Output of the command `audit`: the page, the document, and errors of writing."""
 
 import json
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -12,17 +13,14 @@ from skfedauc.cli.main import main
 
 pytestmark = pytest.mark.usefixtures("equal_identifiers")
 
-
 TOLERANCES = {"difference": 0.05, "equalized_odds_difference": 0.3}
 
 
 def audit_of(frame, by, **options):
-    weight = options.pop("weight", None)
     return FairnessAudit.from_predictions(
         frame["y"],
         frame["s"],
         groups=frame[by].astype(str).mask(frame[by].isna()),
-        sample_weight=None if weight is None else frame[weight],
         missing="drop",
         intersections=[by] if len(by) > 1 else [],
         **options,
@@ -99,12 +97,10 @@ def test_audits_within_labels_are_those_of_python(frame, tmp_path, audit, printe
     kept = frame.dropna(subset=[*columns, "g"])
     n_dropped = len(frame) - len(kept)
     found, parts = document["columns"], iter(document["groupings"])
-    for each in groupings:
+    for each in groupings[: len(columns)]:
         whole = audit_of(kept, [*each, "g"], tolerances={"difference": 0.05})
         for level, one in whole.within("g").items():
             expected = one.answers[one.columns[0]]
-            if len(each) > 1:
-                continue
             answers = found[f"{each[0]} within g {level}"]["answers"]
             assert answers["difference"]["confidence_level"] == 0.975
             assert answers["difference"]["ci_low"] == expected["difference"].ci_low
@@ -167,7 +163,9 @@ def test_an_audit_of_clusters(tmp_path, audit, capsys):
     table.to_csv(path, index=False)
     columns = ["--label", "y", "--score", "s", "--group", "site", "--group", "device"]
     options = ["--clusters", "patient", "--tolerance", "demographic_parity_difference=0.3"]
-    document = audit(path, *columns, *options)
+    # The last digits depend on the order of the clusters.
+    rounded = partial(json.loads, parse_float=lambda number: round(float(number), 12))
+    document = rounded(json.dumps(audit(path, *columns, *options)))
     assert document["clusters"] == "patient"
     groupings = {tuple(part["by"]): part for part in document["groupings"]}
     assert list(groupings) == [("site",), ("device",), ("site", "device")]
@@ -179,13 +177,8 @@ def test_an_audit_of_clusters(tmp_path, audit, capsys):
     assert main(["count", str(path), *columns, "--group", "patient", "-o", str(counted)]) == 0
     capsys.readouterr()
     assert main(["report", str(counted), *options, "--json"]) == 0
-    again = json.loads(capsys.readouterr().out)
-    assert rounded(again["columns"]) == rounded(document["columns"])
+    again = rounded(capsys.readouterr().out)
+    assert again["columns"] == document["columns"]
     for part in again["groupings"]:
         for name in ("statistics", "n_clusters", "groups"):
-            assert rounded(part[name]) == rounded(groupings[tuple(part["by"])][name]), name
-
-
-def rounded(values):
-    """Return values of JSON without the digits that depend on the order of the clusters."""
-    return json.loads(json.dumps(values), parse_float=lambda text: round(float(text), 12))
+            assert part[name] == groupings[tuple(part["by"])][name], name

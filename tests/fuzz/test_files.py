@@ -163,10 +163,9 @@ def check(path, encoding, expected):
     arguments = parse(["audit", str(path), *ARGUMENTS, *options])
     try:
         rows = rows_of(read_columns(arguments), arguments)
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), refusals_of(arguments):
             warnings.simplefilter("ignore", UserWarning)  # Scores may be labels.
-            with refusals_of(arguments):
-                counts = ScoreCounts.from_predictions(**rows)
+            counts = ScoreCounts.from_predictions(**rows)
         check_classes(counts, arguments)
     except CommandError as caught:
         refusal = caught
