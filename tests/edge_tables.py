@@ -27,15 +27,7 @@ WEIGHTED = {**BY_SITE, "weight": "weight"}
 
 
 class Edge(NamedTuple):
-    """A table, the arguments of from_table, and the expected result.
-
-    Attributes
-    ----------
-    error : type or None
-        Type of the error; None if the rows must be counted.
-    message : str
-        What the error or the warning says, a regular expression.
-    """
+    """A table, the arguments of from_table, and what the error or the warning says, if any."""
 
     table: pa.Table
     arguments: dict[str, Any]
@@ -44,13 +36,10 @@ class Edge(NamedTuple):
 
     def expected(self) -> ScoreCounts:
         """The counts of the same rows by from_predictions, from arrow's columns."""
+        names = {"label": "y_true", "score": "y_score", "weight": "sample_weight"}
         columns = {
             key: self.table[self.arguments[name]]
-            for key, name in (
-                ("y_true", "label"),
-                ("y_score", "score"),
-                ("sample_weight", "weight"),
-            )
+            for name, key in names.items()
             if name in self.arguments
         }
         group = self.arguments.get("group")
@@ -99,6 +88,9 @@ ILL = [0, 1, 0, 1, 1, 0]
 RISK = [0.125, 0.5, 0.25, 0.5, 0.5, 0.25]
 SITE = ["va", "oslo", "va", "oslo", "va", "va"]
 WEIGHT = [1.0, 2.5, 0.25, 0.0, 3.0, 1.0]
+TEXT = ["no", "yes", "no", "yes", "yes", "no"]
+GAPS = ["va", None, "va", None, "oslo", "va"]
+BY_TEXT = {**BY_SITE, "pos_label": "yes"}
 
 
 def rows(**columns: Any) -> pa.Table:
@@ -187,19 +179,12 @@ EDGES: dict[str, Edge] = {
     "booleans missing": refused(
         ValueError, "1 missing labels of 6;", ill=[False, True, None, True, True, False]
     ),
-    "text labels": Edge(
-        rows(ill=["yes" if label else "no" for label in ILL]), {**BY_SITE, "pos_label": "yes"}
-    ),
+    "text labels": Edge(rows(ill=TEXT), BY_TEXT),
     "text labels without pos_label": refused(
-        ValueError,
-        r"labels \['no', 'yes'\]: pass pos_label=",
-        ill=["yes" if label else "no" for label in ILL],
+        ValueError, r"labels \['no', 'yes'\]: pass pos_label=", ill=TEXT
     ),
     "text labels, another pos_label": Edge(
-        rows(ill=["yes" if label else "no" for label in ILL]),
-        {**BY_SITE, "pos_label": "ja"},
-        ValueError,
-        r"pos_label='ja' is not among",
+        rows(ill=TEXT), {**BY_SITE, "pos_label": "ja"}, ValueError, r"pos_label='ja' is not among"
     ),
     "text labels, misspelled": Edge(
         rows(ill=["yes"] * 6),
@@ -208,15 +193,9 @@ EDGES: dict[str, Edge] = {
         r"pos_label='Yes' is not among",
     ),
     "text labels missing": Edge(
-        rows(ill=["yes", "no", None, "no", "yes", None]),
-        {**BY_SITE, "pos_label": "yes"},
-        ValueError,
-        "2 missing labels of 6;",
+        rows(ill=[None, *TEXT[1:5], None]), BY_TEXT, ValueError, "2 missing labels of 6;"
     ),
-    "categories as labels": Edge(
-        rows(ill=pa.array(["yes", "no", "no", "no", "yes", "no"]).dictionary_encode()),
-        {**BY_SITE, "pos_label": "yes"},
-    ),
+    "categories as labels": Edge(rows(ill=pa.array(TEXT).dictionary_encode()), BY_TEXT),
     # Scores
     **{
         f"scores {name}": refused(ValueError, of.message, risk=of.scores)
@@ -263,17 +242,9 @@ EDGES: dict[str, Edge] = {
         TypeError, "^column 'risk' must hold nu", risk=pa.array([datetime.date(2020, 1, 1)] * 6)
     ),
     # Groups
-    "groups missing": refused(
-        ValueError,
-        "^column 'site' has 2 missing labels of 6;",
-        site=["va", None, "va", None, "oslo", "va"],
-    ),
-    "groups missing, dropped": Edge(
-        rows(site=["va", None, "va", None, "oslo", "va"]), {**BY_SITE, "missing": "drop"}
-    ),
-    "groups missing, a group": Edge(
-        rows(site=["va", None, "va", None, "oslo", "va"]), {**BY_SITE, "missing": "group"}
-    ),
+    "groups missing": refused(ValueError, "^column 'site' has 2 missing labels of 6;", site=GAPS),
+    "groups missing, dropped": Edge(rows(site=GAPS), {**BY_SITE, "missing": "drop"}),
+    "groups missing, a group": Edge(rows(site=GAPS), {**BY_SITE, "missing": "group"}),
     "groups missing in one of two columns": Edge(
         rows(ward=[1, None, 1, 2, None, 1], site=["va", None, "va", "va", "oslo", "va"]),
         {**NAMES, "group": ["site", "ward"], "missing": "drop"},

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import struct
+from decimal import Decimal
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -55,6 +56,15 @@ def parts_of(data):
     """Return the table and the metadata of a file."""
     table = pq.read_table(pa.BufferReader(data))
     return table, json.loads(table.schema.metadata[b"skfedauc"])
+
+
+def with_value(table, name, row, value):
+    """Return the table with another value; `value` may be a function of the old value."""
+    field, values = table.schema.field(name), table[name].to_pylist()
+    values[row] = value(values[row]) if callable(value) else value
+    if pa.types.is_decimal(field.type):
+        values = list(map(Decimal, values))
+    return table.set_column(table.column_names.index(name), field, pa.array(values, field.type))
 
 
 def resealed(table, data):

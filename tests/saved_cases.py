@@ -99,43 +99,33 @@ GROUPS = {
 }
 
 
+def _case(name, y, score, **options):
+    return name, ScoreCounts.from_predictions(y, score, **options)
+
+
 def _cases():
     rng = np.random.default_rng(3)
     y, score = rng.integers(0, 2, N_ROWS), rng.integers(-4, 9, N_ROWS) / 7
+    known = {"missing": "group"}
     for (name, groups), weighted in itertools.product(GROUPS.items(), (False, True)):
-        yield (
-            f"{name}, weighted" if weighted else name,
-            ScoreCounts.from_predictions(
-                y,
-                score,
-                groups=groups,
-                sample_weight=rng.random(N_ROWS) + 0.1 if weighted else None,
-                missing="group",
-            ),
-        )
+        weights = rng.random(N_ROWS) + 0.1 if weighted else None
+        name = f"{name}, weighted" if weighted else name
+        yield _case(name, y, score, groups=groups, sample_weight=weights, **known)
     words = np.where(y == 1, "très malade", "sain")
-    yield "classes as text", ScoreCounts.from_predictions(words, score, pos_label="très malade")
-    yield "classes as fractions", ScoreCounts.from_predictions(y / 4, score, pos_label=0.25)
-    yield (
-        "one class",
-        ScoreCounts.from_predictions(["no"] * N_ROWS, score, pos_label="yes", groups=TEXT),
-    )
-    yield (
-        "rows left out",
-        ScoreCounts.from_predictions(y, score, groups=_gaps(TEXT), missing="drop"),
-    )
+    yield _case("classes as text", words, score, pos_label="très malade")
+    yield _case("classes as fractions", y / 4, score, pos_label=0.25)
+    yield _case("one class", ["no"] * N_ROWS, score, pos_label="yes", groups=TEXT)
+    yield _case("rows left out", y, score, groups=_gaps(TEXT), missing="drop")
     yield "from counts", ScoreCounts.from_counts(["a", "b"], [0.5, 0.5], [2**40 - 5, 5], [0, 2**40])
-    bins = Bins.at([-0.25, 0.0, 0.3, 0.9])
-    for name in ("text, some missing", "columns, weighted", "no groups"):
-        exact = ScoreCounts.from_predictions(
-            y,
-            score,
-            groups=GROUPS[name.removesuffix(", weighted")],
-            sample_weight=rng.random(N_ROWS) + 0.1 if "weighted" in name else None,
-            missing="group",
-        )
-        yield f"{name}, binned", exact.reduced(bins)
-    yield "no rows, binned", ScoreCounts.from_predictions([], [], groups=[], disclosure="bins")
+    known["disclosure"] = Bins.at([-0.25, 0.0, 0.3, 0.9])
+    for name, weights in (
+        ("text, some missing", None),
+        ("columns", rng.random(N_ROWS) + 0.1),
+        ("no groups", None),
+    ):
+        binned = f"{name}{', weighted' * (weights is not None)}, binned"
+        yield _case(binned, y, score, groups=GROUPS[name], sample_weight=weights, **known)
+    yield _case("no rows, binned", [], [], groups=[], disclosure="bins")
     yield (
         "ranges",
         ScoreCounts.from_counts(
@@ -143,23 +133,14 @@ def _cases():
             score_low=[0.5, 0.25, 0.0, 0.25], score_high=[0.75, 0.5, 0.5, 0.25],
         ),
     )  # fmt: skip
-    yield "no rows", ScoreCounts.from_predictions([], [])
-    yield "no rows of groups", ScoreCounts.from_predictions([], [], groups=[])
-    yield "no rows of named groups", ScoreCounts.from_predictions([], [], groups=TEXT[:0])
-    yield (
-        "no rows of columns",
-        ScoreCounts.from_predictions([], [], groups=pd.DataFrame({"a": TEXT[:0], "b": G[:0]})),
-    )
-    two_zones = pd.Series([0, 1]).map(
-        dict(enumerate([pd.Timestamp("2020", tz="UTC"), pd.Timestamp("2021", tz="Asia/Tokyo")]))
-    )
-    yield "two zones", ScoreCounts.from_predictions([0, 1], [0.5, 0.25], groups=list(two_zones))
-    yield (
-        "extreme scores",
-        ScoreCounts.from_predictions(
-            [0, 1, 0, 1, 0], [-1.7e308, -5e-324, 0.0, 5e-324, 1.7e308], groups=[1, 1, 1, 2, 2]
-        ),
-    )
+    yield _case("no rows", [], [])
+    yield _case("no rows of groups", [], [], groups=[])
+    yield _case("no rows of named groups", [], [], groups=TEXT[:0])
+    yield _case("no rows of columns", [], [], groups=pd.DataFrame({"a": TEXT[:0], "b": G[:0]}))
+    two_zones = [pd.Timestamp("2020", tz="UTC"), pd.Timestamp("2021", tz="Asia/Tokyo")]
+    yield _case("two zones", [0, 1], [0.5, 0.25], groups=two_zones)
+    extreme = [-1.7e308, -5e-324, 0.0, 5e-324, 1.7e308]
+    yield _case("extreme scores", [0, 1, 0, 1, 0], extreme, groups=[1, 1, 1, 2, 2])
 
 
 CASES = dict(_cases())

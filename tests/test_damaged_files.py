@@ -20,7 +20,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from file_format import file_of, parts_of
+from file_format import file_of, parts_of, with_value
 from rules import facts_of, restored
 from saved_cases import CASES
 
@@ -315,14 +315,7 @@ def test_changed_metadata_is_refused_or_known_of_other_rows(case):
 
 
 def change_of_table(name, row, value):
-    def change(table, facts):
-        place = table.column_names.index(name)
-        values = table.column(name).to_pylist()
-        values[row] = value
-        field = table.schema.field(place)
-        return table.set_column(place, name, pa.array(values, field.type)), facts
-
-    return change
+    return lambda table, facts: (with_value(table, name, row, value), facts)
 
 
 def change_of_facts(**change):
@@ -338,11 +331,10 @@ def without(name):
 
 
 def retyped(name, kind):
-    def change(table, facts):
-        place = table.column_names.index(name)
-        return table.set_column(place, name, table.column(name).cast(kind)), facts
-
-    return change
+    return lambda table, facts: (
+        table.set_column(table.column_names.index(name), name, table[name].cast(kind)),
+        facts,
+    )
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,9 @@
 """Damaged and hostile files and pickles of summaries: always a ValueError that names the reason."""
 
-from decimal import Decimal
-
 import numpy as np
 import pyarrow as pa
 import pytest
-from file_format import file_of, parts_of, resealed
+from file_format import file_of, parts_of, resealed, with_value
 from rules import restored
 
 from skfedauc import Bins, GroupAUC, ScoreCounts
@@ -28,17 +26,6 @@ def counts_of(weighted=False):
 
 def summary_of(counts, disclosure="summary"):
     return parts_of(counts.reduced(disclosure).to_bytes())
-
-
-def with_value(table, name, group, value):
-    """Return the table with another value; `value` may be a function of the old value."""
-    place = table.column_names.index(name)
-    values = table.column(place).to_pylist()
-    values[group] = value(values[group]) if callable(value) else value
-    kind = table.schema.field(place).type
-    if pa.types.is_decimal(kind):
-        values = list(map(Decimal, values))
-    return table.set_column(place, table.schema.field(place), pa.array(values, kind))
 
 
 def plus(amount):

@@ -8,10 +8,10 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from edge_tables import BY_SITE, EDGES, WEIGHTED, assert_same, rows
+from edge_tables import BY_SITE, EDGES, REFUSED_SCORES, WEIGHTED, assert_same, rows
 from oracles import random_case
 
-from skfedauc import ScoreCounts
+from skfedauc import Bins, ScoreCounts
 
 READERS = {
     "pandas": lambda table: table.to_pandas(),
@@ -70,3 +70,28 @@ def test_rows_in_arrays_of_lists_and_structs():
 def test_record_batch():
     (batch,) = rows().to_batches()
     assert_same(ScoreCounts.from_table(batch, **BY_SITE), EDGES["plain"].expected())
+
+
+def test_query_returns_bins_and_no_scores():
+    scores = np.random.default_rng(0).random(5000)
+    table = pl.LazyFrame({"ill": [0, 1] * 2500, "risk": scores})
+    names = {"label": "ill", "score": "risk"}
+    bins = Bins.of_probabilities(2, 4)
+    found = ScoreCounts.from_table(table, **names, disclosure=bins, max_cells=2 * bins.n_bins)
+    assert found.cells.scores.size <= bins.n_bins
+    with pytest.raises(ValueError, match=r"combinations of .risk., .ill.\. Pass wider Bins"):
+        ScoreCounts.from_table(table, **names, disclosure=bins, max_cells=10)
+
+
+@pytest.mark.parametrize("name", REFUSED_SCORES)
+def test_bins_refuse_scores_as_in_memory(name):
+    scores, message = REFUSED_SCORES[name]
+    lazy = pl.from_arrow(rows(risk=pa.array(scores, pa.float64()))).lazy()
+    for most, expected in ((1, "got .* NaN|got scores from"), (100, message)):
+        with pytest.raises(ValueError, match=expected):
+            ScoreCounts.from_table(lazy, **BY_SITE, disclosure="bins", max_cells=most)
+    known = lazy.collect()
+    with pytest.raises(ValueError, match=message):
+        ScoreCounts.from_predictions(
+            known["ill"], known["risk"], groups=known["site"], disclosure="bins"
+        )

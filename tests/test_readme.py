@@ -116,3 +116,17 @@ def test_relative_links_lead_to_files():
     assert relative
     missing = [link for link in relative if not (README.parent / link.split("#")[0]).is_file()]
     assert missing == []
+
+
+def test_counts_of_distinct_scores_give_every_row_back_as_the_documentation_says():
+    rng = np.random.default_rng(0)
+    y, scores, groups = rng.integers(0, 2, 500), rng.random(500), rng.integers(0, 7, 500)
+    counts = ScoreCounts.from_predictions(y, scores, groups=groups).to_counts()
+    found = zip(counts["group"], counts["score"], counts["n_positives"], strict=True)
+    assert set(found) == set(zip(groups.tolist(), scores.tolist(), y.tolist(), strict=True))
+    guide = README.parent / "docs" / "how_to" / "without_moving_data.md"
+    for text in (TEXT, guide.read_text(encoding="utf-8"), ScoreCounts.__doc__):
+        words = " ".join(text.split())
+        rows = "the group, the score and the class of every row"
+        assert f"counts of distinct scores disclose {rows}" in words
+        assert "no features, no identifiers and no order of rows" in words

@@ -4,6 +4,7 @@ import copy
 import dataclasses
 import math
 import pickle
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, RepeatedStratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from test_critical_difference import results as results_by_split
 
 from skfedauc import SelectSimplest, SelectWithinGap, compare_candidates, group_auc_scoring
 from skfedauc.plotting.candidates import front_of
@@ -169,23 +171,14 @@ def test_front_of_random_tables(steps):
         assert (np.diff(gaps[front]) <= 0).all()
 
 
-def split_results(scores, params, *, score="pooled"):
-    """Return ``cv_results_`` of candidates with these scores by split."""
-    scores = np.array(scores, float)
-    return {
-        "params": params,
-        **{f"split{i}_test_{score}": scores[:, i] for i in range(scores.shape[1])},
-        f"mean_test_{score}": scores.mean(axis=1),
-    }
-
-
+split_results = partial(results_by_split, name="pooled")
 # Candidates 0, 1 and 3 are tied, candidate 1 is the best, and candidate 2 is much worse.
 TIED = [[0.80, 0.83, 0.81], [0.84, 0.80, 0.82], [0.10, 0.12, 0.11], [0.79, 0.85, 0.80]]
 
 
 def simplest(column, table=TIED, **settings):
     rule = SelectSimplest("pooled", **{"simplest": "depth", **settings})
-    return rule(split_results(table, [{"depth": value} for value in column]))
+    return rule(split_results(table, params=[{"depth": value} for value in column]))
 
 
 @pytest.mark.parametrize(
@@ -214,9 +207,9 @@ def test_simplest_of_the_tied(depths, settings, picked):
 def test_level_decides_which_are_tied():
     # Candidate 0 has a slightly lower score in each split.
     table = [[0.800, 0.801, 0.803], [0.808, 0.812, 0.814]]
-    adjusted = compare_candidates(split_results(table, [{}, {}]), "pooled", test_fraction=1 / 3)[
-        "pvalue_adjusted"
-    ][0]
+    adjusted = compare_candidates(
+        split_results(table, params=[{}, {}]), "pooled", test_fraction=1 / 3
+    )["pvalue_adjusted"][0]
     assert 0.01 < adjusted < 0.2
     assert simplest([1, 2], table, confidence_level=1 - adjusted * 0.99) == 0
     assert simplest([1, 2], table, confidence_level=1 - adjusted * 1.01) == 1
@@ -227,7 +220,7 @@ def test_share_of_test_rows_is_that_of_folds_unless_given():
     picked = set()
     for _ in range(40):
         table = 0.8 + rng.normal(0, 0.02, (4, 1)) + rng.normal(0, 0.01, (4, 6))
-        results_ = split_results(table, [{"depth": i} for i in range(4)])
+        results_ = split_results(table, params=[{"depth": i} for i in range(4)])
         index = {}
         for given in (None, 1 / 6, 0.5):
             report = compare_candidates(results_, "pooled", test_fraction=given or 1 / 6)
@@ -240,7 +233,7 @@ def test_share_of_test_rows_is_that_of_folds_unless_given():
 
 def test_many_splits_are_hardly_folds():
     rng = np.random.default_rng(1)
-    table = split_results(rng.random((3, 11)), [{"depth": i} for i in range(3)])
+    table = split_results(rng.random((3, 11)), params=[{"depth": i} for i in range(3)])
     message = r"in the test set of each of 11 splits; pass test_fraction, such as 0\.2"
     with pytest.raises(ValueError, match=message):
         SelectSimplest("pooled", simplest="depth")(table)
@@ -260,12 +253,12 @@ def test_parameters_that_are_no_numbers(depth):
 def test_only_tied_candidates_need_the_parameter():
     params = [{"depth": 2}, {"depth": 1}, {"kernel": "rbf"}, {"depth": 3}]
     rule = SelectSimplest("pooled", simplest="depth")
-    assert rule(split_results(TIED, params)) == 1
+    assert rule(split_results(TIED, params=params)) == 1
     message = r"simplest='depth' must name .* candidate {'kernel': 'rbf'} has no such parameter"
     with pytest.raises(ValueError, match=message):
-        rule(split_results(TIED, params[::-1]))
+        rule(split_results(TIED, params=params[::-1]))
     with pytest.raises(ValueError, match=r"simplest='-C' must name .* has no such parameter"):
-        SelectSimplest("pooled", simplest="-C")(split_results(TIED, params))
+        SelectSimplest("pooled", simplest="-C")(split_results(TIED, params=params))
 
 
 RNG = np.random.default_rng(0)
@@ -340,7 +333,7 @@ def test_simplest_of_those_not_inferior(level, margin):
         table = 0.8 + rng.normal(0, 0.02, (5, 1)) + rng.normal(0, 0.02, (5, 10))
         expected = not_inferior(table, margin, 0.2, level)
         numbers.add(len(expected))
-        results_ = split_results(table, [{"depth": i} for i in range(5)])
+        results_ = split_results(table, params=[{"depth": i} for i in range(5)])
         options = {"test_fraction": 0.2, "confidence_level": level, "margin": margin}
         report = compare_candidates(results_, "pooled", **options)
         assert set(report.index[report["not_inferior"]]) == expected

@@ -24,7 +24,7 @@ from sklearn.pipeline import make_pipeline
 from test_inference import GROUPS, S1, S2, Y
 from test_inference import WEIGHTS as OTHER_WEIGHTS
 
-from skfedauc import GroupAUC, ScoreCounts
+from skfedauc import GroupAUC, ScoreCounts, group_roc_auc_score
 from skfedauc.report import null_difference_of
 
 CHUNKS = [range(k, k + 12) for k in range(0, 24, 12)]
@@ -58,6 +58,9 @@ def test_every_statistic_equals_brute_force(seeds, weights):
             value = got.statistic(name)
             assert same_statistic(name, value, truth.statistics[name]), (seed, name)
             assert isinstance(value, float)
+            of_rows = group_roc_auc_score(**case.arguments, statistic=name, undefined="ignore")
+            assert isinstance(of_rows, float)
+            assert same_number(of_rows, value, 0.0)
         assert got.statistics().index.tolist() == list(STATISTICS)
         assert [plain_label(g) for g in got.counts.groups] == truth.labels
         np.testing.assert_allclose(got.by_group["auc"], truth.auc, rtol=0, atol=1e-12)

@@ -27,12 +27,6 @@ def assert_same_counts(counts, expected):
     assert counts == expected or counts.cells.weights is not None
 
 
-def aucs(counts):
-    """Return the bits of the pooled AUC and of all group AUCs."""
-    report = GroupAUC(counts, undefined="ignore")
-    return np.append(report.by_group["auc"], report.pooled).tobytes()
-
-
 def exact_auc(negatives, positives):
     """Return the AUC of counts at ascending scores, as a fraction."""
     twice = sum(p * (2 * sum(negatives[:i]) + negatives[i]) for i, p in enumerate(positives) if p)
@@ -44,29 +38,6 @@ def small():
     return ScoreCounts.from_predictions(
         [0, 1, 1, 0, 1], [0.25, 0.5, 0.5, 0.5, 0.75], groups=["a", "a", "b", "b", "b"]
     )
-
-
-@pytest.mark.parametrize("changed", [{}, {"groups": None}], ids=["groups", "no groups"])
-def test_any_split_merged_in_any_order_is_the_whole(changed):
-    for seed in range(8):
-        case, rng = random_case(seed, weights="unit"), np.random.default_rng(seed)
-
-        def made(rows=slice(None), case=case):
-            return ScoreCounts.from_predictions(**case.take(rows).arguments | changed)
-
-        n, whole = case.y.size, made()
-        device = rng.integers(0, rng.integers(1, n + 1), n)
-        parts = [made(device == d) for d in rng.permutation(np.unique(device))]
-        merged = ScoreCounts.merge(parts)
-        assert merged == whole
-        assert sum(parts) == whole
-        assert aucs(merged) == aucs(whole)
-        while len(parts) > 1:
-            i, j = rng.choice(len(parts), 2, replace=False)
-            pair = parts[i] + parts[j]
-            parts = [part for k, part in enumerate(parts) if k not in (i, j)] + [pair]
-        assert parts[0] == whole
-        assert aucs(parts[0]) == aucs(whole)
 
 
 def test_states_of_many_groups_and_few_bits_merge():

@@ -276,17 +276,16 @@ def select_loop(way, statistic):
     return np.isin(np.arange(values.shape[1]), chosen)
 
 
-def fit_path(way, scorer):
-    # Scikit-learn's releases require different arguments for results of the old shape.
-    shape = {"use_legacy_attributes": False, "l1_ratios": (0,)}
-    known = signature(LogisticRegressionCV).parameters
-    options = {name: value for name, value in shape.items() if "use_legacy_attributes" in known}
-    model = LogisticRegressionCV(Cs=PENALTIES, scoring=scorer, cv=CV, tol=1e-10, **options)
-    return model.fit(way.X, way.y, **way.params)
+def path_of(**options):
+    """Scikit-learn's releases require different arguments for results of the old shape."""
+    known = "use_legacy_attributes" in signature(LogisticRegressionCV).parameters
+    shape = {"use_legacy_attributes": False, "l1_ratios": (0,)} if known else {}
+    return LogisticRegressionCV(**shape, **options)
 
 
 def path_scores(way, scorer):
-    scores = fit_path(way, scorer).scores_
+    model = path_of(Cs=PENALTIES, scoring=scorer, cv=CV, tol=1e-10)
+    scores = model.fit(way.X, way.y, **way.params).scores_
     return np.reshape(next(iter(scores.values())) if isinstance(scores, dict) else scores, (3, -1))
 
 

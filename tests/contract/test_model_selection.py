@@ -2,7 +2,6 @@
 
 import copy
 from functools import partial
-from inspect import signature
 
 import numpy as np
 import pandas as pd
@@ -11,6 +10,7 @@ import pytest
 import sklearn
 from contract_oracle import fold_scores
 from contract_tools import (
+    CV,
     PENALTIES,
     PENALTY,
     Way,
@@ -19,16 +19,17 @@ from contract_tools import (
     by_loop,
     grid_search,
     make_way,
+    path_of,
     penalised,
     plain_model,
 )
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.compose import ColumnTransformer, make_column_transformer
+from sklearn.compose import make_column_transformer
 from sklearn.exceptions import FitFailedWarning
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.feature_selection import RFECV, SequentialFeatureSelector
-from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import (
     GridSearchCV,
@@ -43,7 +44,6 @@ from sklearn.model_selection import (
     validation_curve,
 )
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from skfedauc import (
     GroupAUC,
@@ -172,13 +172,6 @@ def test_groups_of_others_do_not_reach_a_splitter_that_names_columns(routing, fl
     assert_same(by_candidate(search), penalised(way, "macro", splits))
 
 
-def path(**options):
-    """Scikit-learn's releases require different arguments for results of the old shape."""
-    shape = {"use_legacy_attributes": False, "l1_ratios": (0,)}
-    known = "use_legacy_attributes" in signature(LogisticRegressionCV).parameters
-    return LogisticRegressionCV(Cs=2, scoring="roc_auc", **options, **(shape if known else {}))
-
-
 MODEL = LogisticRegression()
 ROUTERS = {
     "GridSearchCV": lambda cv: GridSearchCV(MODEL, GRID, cv=cv),
@@ -186,7 +179,7 @@ ROUTERS = {
     "HalvingGridSearchCV": lambda cv: HalvingGridSearchCV(
         MODEL, GRID, cv=cv, min_resources=80, random_state=0
     ),
-    "LogisticRegressionCV": lambda cv: path(cv=cv),
+    "LogisticRegressionCV": lambda cv: path_of(Cs=2, scoring="roc_auc", cv=cv),
     "RFECV": lambda cv: RFECV(MODEL, cv=cv, scoring="roc_auc"),
     "CalibratedClassifierCV": lambda cv: CalibratedClassifierCV(MODEL, cv=cv),
     "TunedThresholdClassifierCV": lambda cv: TunedThresholdClassifierCV(MODEL, cv=cv, thresholds=3),
@@ -240,128 +233,68 @@ def test_halving_wants_folds_that_repeat(data):
     assert HalvingGridSearchCV(MODEL, GRID, cv=cv, **options).fit(X, y).n_splits_ == 3
 
 
-FEATURES = [["dose", "marker"], ["dose"], ["noise"], ["marker"]]
-CHOICE = "columns__transformers"
-CANDIDATES = {CHOICE: [[("keep", StandardScaler(), names)] for names in FEATURES]}
 NAMES = ["pooled", "macro", "neg_difference", "neg_cross_difference"]
-N_SPLITS = 3
 
 
-def make_hospitals(seed=1):
-    """Return rows of four hospitals with different prevalences and dose levels.
-
-    The dose separates the classes equally well in all hospitals. The marker separates the classes
-    nearly perfectly in one hospital, and poorly in the other hospitals.
-    """
-    rng = np.random.default_rng(seed)
-    n = 1200
-    code = np.repeat(np.arange(4), n // 4)
-    y = (rng.random(n) < np.array([0.3, 0.4, 0.5, 0.6])[code]).astype(int)
-    shift = np.array([-0.75, -0.25, 0.25, 0.75])[code]
-    X = pd.DataFrame(
-        {
-            "hospital": np.array(["a", "b", "c", "d"])[code],
-            "dose": y + shift + rng.normal(size=n),
-            "marker": rng.normal(size=n) + y * np.where(code == 3, 4.0, 0.4),
-            "noise": rng.normal(size=n),
-        }
-    )
-    order = rng.permutation(n)
-    return X.iloc[order].reset_index(drop=True), y[order]
+@pytest.fixture
+def within_limit():
+    """A limit on the gap that excludes the best penalty by the pooled AUC, and the best within."""
+    pooled, _, gap, _ = by_loop(penalised, tuple(NAMES)).mean(axis=2).T
+    gap = -gap
+    assert gap.min() < gap[np.argmax(pooled)]
+    limit = (gap.min() + gap[np.argmax(pooled)]) / 2
+    return limit, PENALTIES[np.argmax(np.where(gap <= limit, pooled, -np.inf))]
 
 
-@pytest.fixture(scope="module")
-def hospitals():
-    return make_hospitals()
-
-
-def selecting_model():
-    """Return a pipeline that selects columns and drops the hospital."""
-    return sklearn.pipeline.Pipeline(
-        [("columns", ColumnTransformer(CANDIDATES[CHOICE][0])), ("classify", LogisticRegression())]
-    )
-
-
-def hospital_search(refit, *, kind="GridSearchCV", scoring=None, **options):
-    options |= {"n_iter": 4} if kind == "RandomizedSearchCV" else {}
-    return SEARCHES[kind](
-        selecting_model(),
-        CANDIDATES,
-        scoring=scoring or group_auc_scoring(NAMES, groups="hospital"),
-        refit=refit,
-        cv=WithinGroupStratifiedKFold(N_SPLITS, groups="hospital"),
-        **{"error_score": "raise", **options},
-    )
-
-
-@pytest.fixture(scope="module")
-def truth(hospitals):
-    """Mean scores of the candidates in the order of FEATURES, by name, from a plain loop."""
-    X, y = hospitals
-    site = X["hospital"].to_numpy()
-    splits = splits_of(X, y, site, N_SPLITS)
-    models = [selecting_model().set_params(**{CHOICE: one}) for one in CANDIDATES[CHOICE]]
-    way = Way(X, y, site, None, None)
-    means = [fold_scores(way, NAMES, splits, model=model).mean(axis=1) for model in models]
-    return dict(zip(NAMES, np.transpose(means), strict=True))
-
-
-@pytest.fixture(scope="module")
-def limit(truth):
-    """A limit between the gap of the dose and the gap of dose and marker."""
-    both, dose = -truth["neg_difference"][:2]
-    assert both > dose + 0.05
-    return float((both + dose) / 2)
-
-
-def features_of(search, index=None):
-    params = search.best_params_ if index is None else search.cv_results_["params"][index]
-    return params[CHOICE][0][2]
+def search_by_rule(kind, limit, **options):
+    way = make_way("pandas column")
+    scoring = options.pop("scoring", group_auc_scoring(NAMES, groups="site"))
+    rule = SelectWithinGap("pooled", at_most=limit)
+    return grid_search(way, scoring, make=SEARCHES[kind], refit=rule, **options)
 
 
 @pytest.mark.parametrize("kind", SEARCHES)
-def test_rule_picks_the_best_within_the_limit(hospitals, truth, limit, kind):
-    X, y = hospitals
-    plain = hospital_search("pooled", kind=kind).fit(X, y)
-    assert features_of(plain) == ["dose", "marker"]
-    search = hospital_search(SelectWithinGap("pooled", at_most=limit), kind=kind).fit(X, y)
-    assert features_of(search) == ["dose"]
-    for name in NAMES:
-        means = search.cv_results_[f"mean_test_{name}"]
-        order = [FEATURES.index(features_of(search, i)) for i in range(4)]
-        assert_same(means, truth[name][order])
+def test_rule_picks_the_best_within_the_limit(within_limit, kind):
+    limit, best = within_limit
+    search = search_by_rule(kind, limit)
+    assert search.best_params_ == {PENALTY: best}
+    expected = by_loop(penalised, tuple(NAMES))
+    for number, name in enumerate(NAMES):
+        assert_same(by_candidate(search, name), expected[:, number])
 
 
-def test_failed_candidates_are_left_out(hospitals, limit):
-    X, y = hospitals
-    candidates = [[("keep", StandardScaler(), ["absent"])], *CANDIDATES[CHOICE]]
-    search = hospital_search(SelectWithinGap("pooled", at_most=limit), error_score=np.nan)
-    search.set_params(param_grid={CHOICE: candidates})
+def test_failed_candidates_are_left_out(within_limit):
+    limit, best = within_limit
+    search = GridSearchCV(
+        (way := make_way("pandas column")).model,
+        {PENALTY: [-1.0, *PENALTIES]},
+        scoring=group_auc_scoring(NAMES, groups="site"),
+        refit=SelectWithinGap("pooled", at_most=limit),
+        cv=CV,
+    )
     with (
         pytest.warns(UserWarning, match="non-finite"),
         pytest.warns(FitFailedWarning, match="3 fits failed"),
     ):
-        search.fit(X, y)
-    assert np.isnan(search.cv_results_["mean_test_pooled"]).tolist() == [True] + [False] * 4
-    assert features_of(search) == ["dose"]
+        search.fit(way.X, way.y)
+    assert np.isnan(search.cv_results_["mean_test_pooled"]).tolist() == [True] + [False] * 3
+    assert search.best_params_ == {PENALTY: best}
 
 
 @pytest.mark.parametrize(
     ("scoring", "message"),
     [
         (
-            group_auc_scoring(["pooled", "macro"], groups="hospital"),
+            group_auc_scoring(["pooled", "macro"], groups="site"),
             r"no score named 'neg_difference'; it has 'pooled', 'macro'\..*group_auc_scoring",
         ),
         ("roc_auc", r"no score named 'pooled' or 'neg_difference'; it has 'score'"),
     ],
     ids=["gap", "single"],
 )
-def test_absent_scores_are_an_error_that_names_what_is_there(hospitals, scoring, message):
-    X, y = hospitals
-    search = hospital_search(SelectWithinGap("pooled", at_most=0.1), scoring=scoring)
+def test_absent_scores_are_an_error_that_names_what_is_there(scoring, message):
     with pytest.raises(ValueError, match=message):
-        search.fit(X, y)
+        search_by_rule("GridSearchCV", 0.1, scoring=scoring)
 
 
 def test_tau_in_a_search_is_averaged_as_a_square():

@@ -1,17 +1,15 @@
 """The pages on boosting and for users of other packages give the numbers of these packages."""
 
-import doctest
 import json
 import re
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+from test_docs import DOCS, code_blocks, run_python
 from xgboost.tracker import RabitTracker
 
-DOCS = Path(__file__).parents[2] / "docs"
 PAGES = DOCS / "reference" / "coming_from"
 
 
@@ -22,15 +20,11 @@ def test_both_columns_of_python_give_what_stands_below_them(page):
     if page.stem == "torchmetrics":
         # PyTorch takes hundreds of megabytes, and no other test needs it.
         pytest.importorskip("torchmetrics", exc_type=ImportError)
-    blocks = re.findall(
-        r"^```(?:python|pycon)\n(.*?)^```$", page.read_text(), flags=re.DOTALL | re.MULTILINE
-    )
-    test = doctest.DocTestParser().get_doctest("\n".join(blocks), {}, page.name, str(page), 0)
-    assert len(test.examples) > 10
-    failed = []
-    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE, verbose=False)
-    runner.run(test, out=failed.append)
-    assert not failed, "".join(failed)
+    namespace = {}
+    blocks = [block for block in code_blocks(page) if block[0] in ("python", "pycon")]
+    for _, line, block in blocks:
+        run_python(block, line, namespace, page)
+    assert sum(block.count(">>> ") for *_, block in blocks) > 10
 
 
 # Each worker has the rows of one device, and prints XGBoost's AUC of the scores.

@@ -51,33 +51,18 @@ def created(connection, table):
 
 def in_duckdb(request):
     connection = duckdb.connect()
-
-    def read(table):
-        return connection.table(created(connection, table))
-
-    return read
+    return lambda table: connection.table(created(connection, table))
 
 
 def in_sqlframe(request):
     connection = duckdb.connect()
     session = DuckDBSession(conn=connection)
-
-    def read(table):
-        return session.table(created(connection, table))
-
-    return read
+    return lambda table: session.table(created(connection, table))
 
 
 def in_ibis(request):
     connection = ibis.duckdb.connect()
-
-    def read(table):
-        name = name_of_table()
-        connection.con.register("arrow", table)
-        connection.con.execute(f"CREATE TABLE {name} AS SELECT * FROM arrow")
-        return connection.table(name)
-
-    return read
+    return lambda table: connection.table(created(connection.con, table))
 
 
 def in_postgres(request):
