@@ -53,18 +53,17 @@ def file_of(table, facts, n_times=1, *, is_sealed=True, **options):
 
 
 def parts_of(data):
-    """Return the table and the metadata of a file."""
     table = pq.read_table(pa.BufferReader(data))
     return table, json.loads(table.schema.metadata[b"skfedauc"])
 
 
 def with_value(table, name, row, value):
     """Return the table with another value; `value` may be a function of the old value."""
-    field, values = table.schema.field(name), table[name].to_pylist()
+    kind, values = table[name].type, table[name].to_pylist()
     values[row] = value(values[row]) if callable(value) else value
-    if pa.types.is_decimal(field.type):
+    if pa.types.is_decimal(kind):
         values = list(map(Decimal, values))
-    return table.set_column(table.column_names.index(name), field, pa.array(values, field.type))
+    return table.set_column(table.column_names.index(name), name, pa.array(values, kind))
 
 
 def resealed(table, data):

@@ -343,7 +343,6 @@ def first_minus_second(table: pd.DataFrame | None, *, of_auc: bool = True) -> pd
 
 
 def two_models(data: Data, groups: Any = None, **options: Any) -> dict[str, Any]:
-    """Two models by all statistics."""
     scores = {"a": data.scores[:, 0], "b": data.scores[:, 1]}
     of_auc = options.get("measure") is None
     tables = {}
@@ -598,7 +597,6 @@ def answers(data: Data) -> dict[str, dict[str, list[float]]]:
 
 
 def computed(*names: str) -> dict[str, dict[str, dict[str, list[float]]]]:
-    """Answers of some data sets, or of all."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return {name: answers(DATA[name]()) for name in names or DATA}
@@ -647,7 +645,6 @@ def differences(recorded: Mapping[str, Any], found: Mapping[str, Any]) -> list[s
 
 
 def read(*names: str) -> dict[str, Any]:
-    """Record of some data sets, or of all."""
     record = json.loads(RECORD.read_text())
     kept = {name: record["numbers"][name] for name in names or record["numbers"]}
     return record | {"numbers": kept}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections import UserDict
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -48,7 +48,6 @@ class Case(NamedTuple):
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """Keyword arguments for functions of the package."""
         return {
             "y_true": self.y,
             "y_score": self.scores,
@@ -57,22 +56,13 @@ class Case(NamedTuple):
         }
 
 
-class Statistics(Mapping[str, float]):
-    """Statistics by name, computed at first access."""
-
-    def __init__(self, functions: dict[str, Callable[[], float]]) -> None:
-        self._functions, self._known = functions, dict[str, float]()
+class Statistics(UserDict[str, Any]):
+    """Statistics by name, from functions that are called at first access."""
 
     def __getitem__(self, name: str) -> float:
-        if name not in self._known:
-            self._known[name] = float(self._functions[name]())
-        return self._known[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._functions)
-
-    def __len__(self) -> int:
-        return len(self._functions)
+        if callable(self.data[name]):
+            self.data[name] = float(self.data[name]())
+        return self.data[name]
 
 
 def comparisons(positives: np.ndarray, negatives: np.ndarray) -> np.ndarray:
@@ -215,7 +205,6 @@ all_pairs = Truth
 
 
 def _ratio(numerator: Any, denominator: Any) -> Any:
-    """Return the quotient; NaN if the denominator is 0."""
     full = np.full(np.shape(denominator), NAN)
     return np.divide(numerator, denominator, out=full, where=np.greater(denominator, 0))[()]
 

@@ -19,8 +19,6 @@ from surface import SCORE, Y, public_functions
 
 
 class Thing:
-    """An object of a class that no function knows."""
-
     def __repr__(self):
         return "<Thing>"
 

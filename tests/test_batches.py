@@ -34,7 +34,6 @@ def rows():
 
 
 def cuts(n, n_batches, seed=0):
-    """Return consecutive slices of unequal size."""
     inner = np.sort(np.random.default_rng(seed).choice(np.arange(1, n), n_batches - 1, False))
     ends = [0, *inner.tolist(), n]
     return [slice(a, b) for a, b in itertools.pairwise(ends)]

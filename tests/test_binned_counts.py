@@ -6,8 +6,9 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from oracles import comparisons, random_case
+from oracles import comparisons
 from rules import rule
+from test_bounds import case_of
 
 from skfedauc import Bins, GroupAUC, ScoreCounts
 from skfedauc.counts import Disclosure, MergeError, extremes_of, view_of
@@ -20,14 +21,6 @@ KINDS = (
     Bins.at([0.3]),
     Bins.at([-0.5, 0.0, 0.25, 0.5, 0.7]),
 )
-
-
-def case_of(seed, weights=None):
-    """Return random rows with scores from 0 to 1, many of them tied."""
-    case = random_case(seed, weights=weights or "unit", labels="int")
-    rng = np.random.default_rng(seed)
-    scores = rng.choice([0.0, 1.0, 0.5, 0.3, *rng.random(5), *rng.random(40)], case.y.size)
-    return case._replace(scores=scores)
 
 
 def counts_of(case, bins, rows=slice(None)):
@@ -64,7 +57,6 @@ def assert_right(counts, case, bins):
 
 
 def merged_as_a_tree(parts, rng):
-    """Merge random pairs and triples until one is left."""
     parts = list(parts)
     while len(parts) > 1:
         rng.shuffle(parts)

@@ -26,7 +26,6 @@ RULES = {
 
 
 def all_numbers(bins):
-    """Return the numbers of all bins of a rule."""
     last = int(bins.numbers_of([1.0 if "prob" in repr(bins) else LARGEST])[0])
     return np.arange(0 if bins.n_bins else -last, last + 1)
 

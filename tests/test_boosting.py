@@ -35,7 +35,6 @@ def dataset(X, y, weight=None):
 
 
 def booster_and_history(metric, weight=None, rounds=12, **params):
-    """Train on TRAIN, and evaluate on VALID."""
     history = {}
     train = dataset(*TRAIN[:2])
     booster = lightgbm.train(
@@ -182,8 +181,6 @@ class Cluster:
         return total
 
     def run(self, function, arguments):
-        """Results or errors of all workers."""
-
         def work(rank):
             self.local.rank = rank
             try:

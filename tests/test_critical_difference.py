@@ -74,7 +74,6 @@ def test_level_and_correlation():
 
 
 def results(scores, *, name="score", params=None):
-    """Return ``cv_results_`` of candidates with these scores by split."""
     scores = np.array(scores, float)
     return {
         "params": params or [{"C": 2.0**i} for i in range(len(scores))],

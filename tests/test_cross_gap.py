@@ -10,7 +10,6 @@ from skfedauc.inference.cross_gap import cross_gaps
 
 
 def rows_of(seed, weighted=False):
-    """Return labels, scores with ties, three groups and weights."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(60, 250))
     y, group = rng.integers(0, 2, n), rng.integers(0, 3, n)
@@ -19,7 +18,6 @@ def rows_of(seed, weighted=False):
 
 
 def error_by_hand(y, score, group, weight, g):
-    """Return the disparity of a group and its standard error."""
     mine, positive = group == g, y == 1
     sides = [(mine & positive, ~mine & ~positive), (~mine & positive, mine & ~positive)]
     one, other = (delong(comparisons(score[p], score[n]), weight[p], weight[n]) for p, n in sides)

@@ -48,7 +48,6 @@ def data():
 
 
 def plain_loop(model, X, y, splits):
-    """Return the test rows of each fold and their scores."""
     folds = []
     for train, test in splits:
         fitted = clone(model).fit(X[train], y[train])
@@ -57,7 +56,6 @@ def plain_loop(model, X, y, splits):
 
 
 def cases_of(folds, y, groups):
-    """Return the rows of each fold as an oracle case."""
     return [Case(y[test], score, [groups[i] for i in test], None) for test, score in folds]
 
 
@@ -84,7 +82,6 @@ def quietly(report, name):
 
 
 def check_report(report, truth, names=STATISTICS):
-    """Check the statistics and the tables of a report."""
     assert list(report.counts.groups) == truth.labels
     assert_allclose(report.by_group["auc"], truth.auc, rtol=0, atol=1e-12)
     assert_allclose(report.cross_matrix, truth.matrix, rtol=0, atol=1e-12)
@@ -119,7 +116,6 @@ def check_fold_effect(effect, cases):
 
 
 def check_result(result, cases):
-    """Check all parts of a result against the rows of its folds."""
     assert len(result.folds) == len(cases)
     for fold, case in zip(result.folds, cases, strict=True):
         check_report(fold, all_pairs(case))
@@ -344,8 +340,6 @@ def test_rows_that_are_tested_several_times_have_no_known_noise(devices):
 
 
 class Decides(ClassifierMixin, BaseEstimator):
-    """Classifier without scores."""
-
     def fit(self, X, y):
         raise AssertionError("it is refused before it is fitted")
 
@@ -386,7 +380,6 @@ def folds_result(n_folds, scores_of, n_groups=2):
 
 
 def apart(y):
-    """Return scores that separate the classes."""
     return y + np.arange(y.size) % 18 / 100
 
 

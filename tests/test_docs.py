@@ -159,7 +159,6 @@ RETURNED, *_ = OTHERS.partition("Formulas")
 
 
 def listed(page):
-    """Return the names in the tables of a page."""
     return re.findall(r"^   ([A-Za-z_.]+)$", page, flags=re.MULTILINE)
 
 

@@ -27,7 +27,6 @@ def pooled_of_many_rows(n_jobs):
 
 
 def in_threads(work):
-    """Return the results of `work` in eight threads that start together."""
     barrier, found = threading.Barrier(N_THREADS), [None] * N_THREADS
 
     def run(i):

@@ -70,7 +70,6 @@ def rows_of(labels, lacking=None):
 
 
 def aucs_of(column):
-    """Return scikit-learn's AUC of each group, by label."""
     return {
         label: roc_auc_score(LABEL[rows], SCORE[rows])
         for label in dict.fromkeys(column)

@@ -367,7 +367,6 @@ def test_counts_of_any_size_stay_exact(version):
 
 
 def in_process(asked, code):
-    """Run code in another process, with a version of the kernel asked for."""
     return run_python("-c", code, env={"SKFEDAUC_KERNEL": asked})
 
 

@@ -14,8 +14,6 @@ SPEC.loader.exec_module(lite)
 
 
 class Installed:
-    """Installed package, which replaces the packages of this environment."""
-
     def __init__(self, name):
         self.requires = {"fairlearn": ["pandas>=2", "scipy>=1.9; extra == 'x'"]}.get(name)
         self._is_pure = name in ("fairlearn", "joblib", "scikit-lego")

@@ -13,7 +13,6 @@ LEVELS = (0.8, 0.9, 0.95, 0.99)
 
 
 def rows_of(seed=0, sizes=((12, 30), (20, 25), (9, 40)), shift=(1.0, 1.4, 0.8)):
-    """Return labels, scores of one decimal and groups."""
     rng = np.random.default_rng(seed)
     y = np.concatenate([np.arange(m + n) < m for m, n in sizes])
     groups = np.repeat(list("abcdefgh")[: len(sizes)], [m + n for m, n in sizes])

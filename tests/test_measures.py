@@ -85,7 +85,6 @@ def report_of(case, measure=None):
 
 
 def measured(report, measure):
-    """Return a report on another measure of the same rows."""
     estimates = report._estimates
     return GroupAUC(estimates.pairs, undefined=estimates.policy, measure=measure)
 

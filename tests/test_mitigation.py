@@ -412,7 +412,6 @@ CHECKS = [
 
 
 def name_of(part):
-    """Return the name of a mitigator or of a check."""
     return type(part.mitigator).__name__ if hasattr(part, "mitigator") else part.func.__name__
 
 
@@ -463,7 +462,6 @@ BOOSTED = LGBMClassifier(random_state=1, n_jobs=1, verbose=-1)
 
 
 def in_experiment(name, baseline):
-    """Return a mitigated model, in which s is a feature."""
     if name == "baseline":
         return FrozenEstimator(baseline)
     mitigator = GridSearch(BOOSTED, DemographicParity(), grid=LAMBDAS)

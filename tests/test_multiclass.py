@@ -174,21 +174,14 @@ def test_labels_and_columns_of_tables():
     assert "hi" in repr(report)
 
 
-def polars_frame(scores, names):
-    return pl.DataFrame(scores, schema=list(map(str, names)))
+FRAMES = {
+    "pandas": lambda scores, names: pd.DataFrame(scores, columns=names),
+    "polars": lambda scores, names: pl.DataFrame(scores, schema=list(map(str, names))),
+    "pyarrow": lambda scores, names: pa.table(dict(zip(map(str, names), scores.T, strict=True))),
+}
 
 
-def arrow_table(scores, names):
-    return pa.table(dict(zip(map(str, names), scores.T, strict=True)))
-
-
-def pandas_frame(scores, names):
-    return pd.DataFrame(scores, columns=names)
-
-
-@pytest.mark.parametrize(
-    "frame_of", [pandas_frame, polars_frame, arrow_table], ids=["pandas", "polars", "pyarrow"]
-)
+@pytest.mark.parametrize("frame_of", FRAMES.values(), ids=FRAMES)
 @pytest.mark.parametrize(
     "names", [["hi", "lo", "mid"], [0, 1, 2], [7, 3, 5], [0.5, 1.5, 2.5]], ids=str
 )

@@ -49,7 +49,6 @@ CASES = {
 
 
 def text_of(page):
-    """Return the words of a page."""
     page = re.sub(r"<(style|script|svg).*?</\1>", " ", page, flags=re.DOTALL)
     return html.unescape(re.sub(r"<[^>]+>", " ", page))
 

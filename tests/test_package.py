@@ -63,12 +63,10 @@ def imported(tree):
 
 @functools.cache
 def parts_imported(file):
-    """Return the parts of each name that the file imports."""
     return [name.split(".") for name in imported(ast.parse(file.read_text()))]
 
 
 def module_of(file):
-    """Return the name of the top-level module or folder of a file."""
     return file.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 

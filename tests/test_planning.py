@@ -39,7 +39,6 @@ def test_moments_of_pilot_rows_give_the_shared_variance():
 
 
 def reach(auc, m, n, z, ratio=1.0):
-    """Return the distances of both limits from the AUC."""
     low, high = hull(auc, variance(auc, m, n, ratio), m, n, z)
     return auc - low, high - auc
 

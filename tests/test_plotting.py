@@ -497,7 +497,6 @@ def test_rows_estimators_and_merged_counts_give_the_same_picture(display):
 
 
 def draw(display):
-    """Lay out and draw the plot without pixels."""
     display.ax_.figure.figure.draw_without_rendering()
 
 

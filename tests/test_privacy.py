@@ -40,7 +40,6 @@ def geometric(rng, epsilon, shape):
 
 @pytest.fixture(autouse=True)
 def noise(monkeypatch):
-    """Noise from numpy."""
     rng = np.random.default_rng(0)
 
     def with_noise(counts, epsilon, rows_per_person):

@@ -142,7 +142,6 @@ def test_equal_values_have_no_spread():
 
 
 def ranks_by_comparisons(report, confidence_level=0.95):
-    """Return first and last rank by label, from the table of all pairs."""
     table = report.compare_groups(confidence_level=confidence_level)
     pairs = table[~table["simultaneous_low"].isna()]
     larger, smaller, labels = {}, {}, set()
@@ -184,7 +183,6 @@ def test_sets_of_ranks_count_the_significant_differences(weighted, bins, confide
 
 
 def may_be_worst_by_pairs(counts, confidence_level=0.95):
-    """Return the groups that may be worst, from a report of each pair of groups."""
     k = len(counts)
     tail = 1 - confidence_level ** (1 / (k - 1))
     found = np.ones(k, bool)

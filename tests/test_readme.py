@@ -29,7 +29,6 @@ def blocks(language):
 
 
 def run_blocks(monkeypatch, tmp_path, show):
-    """Return the variables of the Python blocks, which print by `show`."""
     monkeypatch.chdir(tmp_path)
     namespace = {"__name__": "readme", "print": show}
     for block in blocks("python"):

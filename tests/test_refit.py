@@ -26,7 +26,6 @@ NAN = np.nan
 
 
 def results(scores, gaps, *, score="pooled", gap="difference", **others):
-    """Return ``cv_results_`` of candidates with these scores and gaps."""
     return {
         "params": [{"C": 2.0**i} for i in range(len(scores))],
         "mean_fit_time": np.ones(len(scores)),
@@ -311,7 +310,6 @@ def test_searches_saved_by_skops_keep_the_rule(rule):
 
 
 def not_inferior(table, margin, test_fraction, level):
-    """Return the candidates shown not to be inferior to the best, by scipy's t distribution."""
     table = np.array(table)
     best = int(table.mean(axis=1).argmax())
     n_splits, found = table.shape[1], {best}

@@ -146,7 +146,6 @@ def on_features(model):
 
 
 def by_entry_point(model, X, y, **options):
-    """Return the pooled AUC of a fitted model, by entry point."""
     of = {"groups": "site", **options}
     quiet = {**of, "undefined": "ignore"}
     yield "report", GroupAUC.from_estimator(model, X, y, **of).pooled

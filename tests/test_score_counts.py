@@ -22,7 +22,6 @@ def counts_of(case, rows=slice(None)):
 
 
 def assert_same_counts(counts, expected):
-    """Assert equal counts, and sums of weights that are equal except for rounding."""
     pd.testing.assert_frame_equal(counts.to_counts(), expected.to_counts(), rtol=1e-12)
     assert counts == expected or counts.cells.weights is not None
 

@@ -38,7 +38,6 @@ def folds(splitter, y, groups, X=None):
 
 
 def spread(*codes, fold, n_splits):
-    """Return the largest difference between folds in the number of rows with the same codes."""
     table = np.zeros((*(code.max() + 1 for code in codes), n_splits), int)
     np.add.at(table, (*codes, fold), 1)
     return int((table.max(axis=-1) - table.min(axis=-1)).max())

@@ -45,7 +45,6 @@ def counts(kind):
 
 
 def reports(counts):
-    """Reports on the counts, and on their summary."""
     return [GroupAUC(of, undefined="ignore") for of in (counts, counts.reduced("summary"))]
 
 

@@ -38,7 +38,6 @@ def rows_of(table, rows):
 
 
 def decision(model, X):
-    """Return the scores of ``classes_[1]``."""
     if hasattr(model, "decision_function"):
         return model.decision_function(X)
     return model.predict_proba(X)[:, 1]

@@ -83,7 +83,6 @@ def plain_model():
 
 
 def dropping_model(columns=FEATURES):
-    """Return a pipeline that drops all other columns."""
     keep = ColumnTransformer([("features", StandardScaler(), columns)])
     return make_pipeline(keep, LogisticRegression())
 
@@ -177,7 +176,6 @@ def halving_loop(way, statistic):
 
 
 def in_function(function, way, scorer, **options):
-    """Return the result of a function of scikit-learn that fits and scores the model of a way."""
     options = {**SETTINGS, "scoring": scorer, "params": way.params, **options}
     return function(way.model, way.X, way.y, **options)
 

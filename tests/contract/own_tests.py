@@ -25,7 +25,6 @@ from skfedauc.scoring import GroupAUCScorer, Options
 
 
 def one_group_roc_auc_score(y_true, y_score, *, average="macro", max_fpr=None, **arguments):
-    """Replace `roc_auc_score` by the AUC of a single group."""
     n_rows = _num_samples(y_true)
     if arguments.get("multi_class", "raise") != "raise":
         arguments["class_average"] = average
@@ -39,8 +38,6 @@ def one_group_roc_auc_score(y_true, y_score, *, average="macro", max_fpr=None, *
 
 
 class OneGroupScorer(GroupAUCScorer):
-    """Replacement of the scorer "roc_auc", with a single group."""
-
     def __init__(self):
         super().__init__("pooled", Options("none"))
 
@@ -70,7 +67,6 @@ class RepeatedOneGroupKFold(_OneGroup, RepeatedWithinGroupStratifiedKFold):
 
 
 def load(name, patch):
-    """Load a test module of scikit-learn under this patch."""
     spec = importlib.util.find_spec(name)
     own = f"own_{name.rpartition('.')[2]}"
     module = importlib.util.module_from_spec(

@@ -11,7 +11,6 @@ import sklearn.tests.test_metaestimators_metadata_routing as theirs
 from contract_oracle import Expected
 from fairlearn.metrics import demographic_parity_difference
 from fairlearn.postprocessing import ThresholdOptimizer
-from fairlearn.reductions import DemographicParity, ExponentiatedGradient, GridSearch
 from numpy.testing import assert_allclose
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
@@ -22,10 +21,11 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import has_fit_parameter
+from test_mitigation import FEATURES, gradient, grid, thresholds
+from test_mitigation import make_people as people_of
 
 from skfedauc import MitigatedClassifier, group_auc_scoring, make_group_auc_scorer
 
-FEATURES = ["dose", "level"]
 FOLDS = StratifiedKFold(2, shuffle=True, random_state=0)
 STATISTICS = ["pooled", "macro", "positives", "neg_difference", "neg_cross_difference"]
 STEP = "mitigatedclassifier__"
@@ -35,11 +35,8 @@ both = pytest.mark.parametrize("routing_on", [False, True], ids=["routing off", 
 
 
 def make_people():
-    rng = np.random.default_rng(0)
-    sex = rng.choice(["f", "m"], 200)
-    X = pd.DataFrame({"dose": rng.normal(size=200) + (sex == "m"), "sex": sex})
-    X["level"] = rng.normal(size=200)
-    return X, (X["dose"] + X["level"] + rng.normal(size=200) > 0.5).to_numpy().astype(int)
+    X, y = people_of(200)
+    return X.drop(columns="band"), y
 
 
 @pytest.fixture
@@ -55,20 +52,6 @@ def piped(mitigator, **options):
     )
     model = MitigatedClassifier(mitigator, **options)
     return make_pipeline(scaled.set_output(transform="pandas"), model)
-
-
-def reduction(eps=0.01):
-    return mixture_of(LogisticRegression(), eps)
-
-
-def mixture_of(classifier, eps=0.01, **options):
-    return ExponentiatedGradient(
-        classifier, DemographicParity(), eps=eps, max_iter=2, run_linprog_step=False, **options
-    )
-
-
-def optimizer(constraints="demographic_parity"):
-    return ThresholdOptimizer(estimator=LogisticRegression(), constraints=constraints)
 
 
 def folds_by_hand(X, y):
@@ -95,7 +78,7 @@ def mixtures():
         for fold, ((Z, labels, sex), (Z_test, y_test, sex_test)) in enumerate(
             folds_by_hand(*make_people())
         ):
-            plain = reduction(eps).fit(Z, labels, sensitive_features=sex)
+            plain = gradient(eps=eps).fit(Z, labels, sensitive_features=sex)
             mixture = sum(
                 weight * plain.predictors_[k].predict_proba(Z_test)[:, 1]
                 for k, weight in plain.weights_.items()
@@ -112,7 +95,7 @@ def test_search_over_eps_of_exponentiated_gradient(people, routing_on):
     scoring = group_auc_scoring(STATISTICS, groups="sex")
     scoring |= {name: name for name in ("accuracy", "roc_auc")}
     options = {"scoring": scoring, "refit": "pooled", "cv": FOLDS, "error_score": "raise"}
-    search = GridSearchCV(piped(reduction()), {f"{STEP}mitigator__eps": EPS}, **options).fit(X, y)
+    search = GridSearchCV(piped(gradient()), {f"{STEP}mitigator__eps": EPS}, **options).fit(X, y)
     for place, (expected, accuracy) in mixtures().items():
         for name in STATISTICS:
             assert scores_of(search, name)[place] == pytest.approx(expected[name], abs=1e-9)
@@ -135,10 +118,10 @@ def test_search_over_constraints_of_threshold_optimizer(people, routing_on):
     options |= {"n_jobs": 2 if routing_on else None}  # workers take seconds to start
     grid = {f"{STEP}mitigator__constraints": CONSTRAINTS}
     scoring |= {"parity": parity}
-    search = GridSearchCV(piped(optimizer()), grid, scoring=scoring, **options).fit(X, y)
+    search = GridSearchCV(piped(thresholds()), grid, scoring=scoring, **options).fit(X, y)
     for i, constraints in enumerate(CONSTRAINTS):
         for fold, ((Z, labels, sex), (Z_test, y_test, sex_test)) in enumerate(folds_by_hand(X, y)):
-            plain = optimizer(constraints).fit(Z, labels, sensitive_features=sex)
+            plain = thresholds(constraints=constraints).fit(Z, labels, sensitive_features=sex)
             decided = plain.predict(Z_test, sensitive_features=sex_test, random_state=0)
             expected = Expected(y_test, decided, sex_test)
             for name in STATISTICS:
@@ -171,7 +154,7 @@ def test_sample_weight_is_routed_to_the_classifier_on_its_request(people, routin
     with pytest.raises(UnsetMetadataPassedError, match=r"LogisticRegression\.set_fit_request"):
         searched(None)
     plain = {
-        asked: optimizer().fit(
+        asked: thresholds().fit(
             X[FEATURES], y, sensitive_features=X["sex"], sample_weight=weight if asked else None
         )
         for asked in (True, False)
@@ -186,7 +169,7 @@ def test_weights_pass_by_a_reduction_in_a_search(people, routing):
     """The scorer requests the weights; the reduction computes other weights."""
     X, y = people
     weight = np.linspace(0.1, 5, len(y))
-    model = MitigatedClassifier(reduction(), groups="sex", random_state=0)
+    model = MitigatedClassifier(gradient(), groups="sex", random_state=0)
     scorer = make_group_auc_scorer("pooled", groups="sex").set_score_request(sample_weight=True)
     search = GridSearchCV(
         model, {"mitigator__eps": [0.01]}, scoring=scorer, cv=FOLDS, error_score="raise"
@@ -201,7 +184,7 @@ def test_weights_pass_by_a_reduction_in_a_search(people, routing):
 
 
 def test_only_the_classifier_requests_metadata():
-    for mitigator in (optimizer(), reduction()):
+    for mitigator in (thresholds(), gradient()):
         model = MitigatedClassifier(mitigator, groups="sex")
         assert not hasattr(model, "set_fit_request")
         assert has_fit_parameter(model, "sample_weight")
@@ -250,8 +233,6 @@ def scaled(routing_on):
 
 
 class ScaledLogisticRegression(LogisticRegression):
-    """Classifier that equals the pipeline `scaled`."""
-
     def fit(self, X, y, sample_weight=None):
         self.scaler_ = StandardScaler().fit(X)
         return super().fit(self.scaler_.transform(X), y, sample_weight)
@@ -262,9 +243,9 @@ class ScaledLogisticRegression(LogisticRegression):
 
 def mitigators_of(classifier):
     return {
-        "reduction": mixture_of(classifier),
-        "grid": GridSearch(classifier, DemographicParity(), grid_size=3),
-        "thresholds": ThresholdOptimizer(estimator=classifier),
+        "reduction": gradient(classifier),
+        "grid": grid(classifier),
+        "thresholds": thresholds(estimator=classifier),
     }
 
 
@@ -292,7 +273,7 @@ def test_pipeline_inside_is_weighted_as_its_last_step(people, name, weighted, ro
 
 def test_named_weights_of_a_pipeline_inside(people):
     X, y = people
-    named = mixture_of(scaled(False), sample_weight_name="logisticregression__sample_weight")
+    named = gradient(scaled(False), sample_weight_name="logisticregression__sample_weight")
     filled_in, by_name = (
         MitigatedClassifier(mitigator, groups="sex").fit(X, y).predict_proba(X)
         for mitigator in (mitigators_of(scaled(False))["reduction"], named)

@@ -81,8 +81,6 @@ CALLS = []
 
 
 class Counting(ClassifierMixin, BaseEstimator):
-    """Logistic regression that records the calls of its methods."""
-
     def __init__(self, C=1.0):
         self.C = C
 

@@ -85,7 +85,6 @@ def test_a_part_of_an_evaluation_set_is_refused_with_lightgbm(dask_client):
     workers = sorted(dask_client.scheduler_info()["workers"])
 
     def halves(array):
-        """The two halves of an array, on one worker each."""
         blocks = np.split(array, 2)
         return da.concatenate(
             [

@@ -30,7 +30,6 @@ def make_rows(number):
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
-    """Write Parquet and CSV files alternately."""
     folder = tmp_path_factory.mktemp("scores")
     paths = []
     for number in range(N_FILES):
@@ -54,7 +53,6 @@ def expected():
 
 @pytest.fixture(params=["loky", "threading", "dask", "ray"])
 def backend(request):
-    """Yield a joblib backend with two workers."""
     if request.param == "dask":
         request.getfixturevalue("dask_client")
     if request.param == "ray":
@@ -82,15 +80,10 @@ def test_batches_that_are_read_by_workers_and_sent_to_them(backend, files, expec
     assert ScoreCounts.from_batches(batches, **BY_SITE) == expected
 
 
-def read_bad(number):
-    rows = pd.DataFrame(make_rows(number))
-    rows.loc[3, "risk"] = np.nan
-    return rows
-
-
 def test_errors_name_the_batch(backend, files, tmp_path):
     bad = tmp_path / "bad.parquet"
-    read_bad(0).to_parquet(bad)
+    rows = make_rows(0)
+    pd.DataFrame({**rows, "risk": [np.nan, *rows["risk"][1:]]}).to_parquet(bad)
     batches = [*files[:3], bad, *files[3:]]
     message = r"^batch 3 \('.*bad\.parquet'\): column 'risk' must be finite; got (1 NULL, 0|1) NaN"
     with pytest.raises(ValueError, match=message):
@@ -99,9 +92,8 @@ def test_errors_name_the_batch(backend, files, tmp_path):
 
 def killed_once(number, marker):
     """Return the rows of a day; the function kills the first worker that reads these rows."""
-    if not os.path.exists(marker):
-        with open(marker, "w"):
-            pass
+    if not marker.exists():
+        marker.touch()
         os.kill(os.getpid(), signal.SIGKILL)
     return pd.DataFrame(make_rows(number))
 
@@ -120,7 +112,7 @@ def pd_rows(number):
 
 
 def test_dask_counts_again_what_a_killed_worker_had(dask_client, expected, tmp_path):
-    deadly = functools.partial(killed_once, 5, str(tmp_path / "killed"))
+    deadly = functools.partial(killed_once, 5, tmp_path / "killed")
     with joblib.parallel_config("dask"):
         found = ScoreCounts.from_batches(batches_with(deadly), **BY_SITE)
     assert found == expected

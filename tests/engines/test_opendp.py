@@ -15,7 +15,6 @@ PAGE = DOCS / "how_to" / "differential_privacy.md"
 
 
 def probabilities(values, scale):
-    """Probabilities of the discrete Laplace distribution."""
     a = np.exp(-1.0 / scale)
     return (1.0 - a) / (1.0 + a) * a ** np.abs(values)
 

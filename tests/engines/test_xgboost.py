@@ -2,8 +2,6 @@
 
 import json
 import pickle
-import subprocess
-import sys
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -12,6 +10,7 @@ import numpy as np
 import pytest
 import xgboost
 from boosting_cases import TRAIN, VALID, WEIGHTS, oracle
+from processes import run_python
 from sklearn.base import clone
 from xgboost.tracker import RabitTracker
 
@@ -136,7 +135,6 @@ SPLITS = {
 
 
 def run_worker(worker, tracker):
-    """Return the results of a worker in a separate process."""
     task = {
         "collective": tracker.worker_args(),
         "params": PARAMS,
@@ -149,21 +147,13 @@ def run_worker(worker, tracker):
             for name, split in SPLITS.items()
         },
     }
-    done = subprocess.run(
-        [sys.executable, "-W", "error", str(WORKER)],
-        input=json.dumps(task),
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
-    )
+    done = run_python("-W", "error", WORKER, input=json.dumps(task), timeout=600)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout.splitlines()[-1])  # XGBoost may print earlier lines
 
 
 @pytest.fixture(scope="module")
 def on_workers():
-    """Return the results of both workers for each split of the rows."""
     tracker = RabitTracker(n_workers=2, host_ip="127.0.0.1", timeout=600)
     tracker.start()
     with ThreadPoolExecutor(2) as threads:
@@ -173,7 +163,6 @@ def on_workers():
 
 
 def scores_of(split, results):
-    """Return the scores of VALID in the last round, from both workers."""
     scores = np.empty(300)
     for worker, result in enumerate(results):
         scores[SPLITS[split][1] == worker] = result[split]["scores"]

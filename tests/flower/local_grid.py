@@ -41,7 +41,6 @@ class LocalGrid(Grid):
         return [reply for message in messages for reply in self.replies(message)]
 
     def replies(self, message):
-        """Replies of a node: one, unless it is strange."""
         reply = self.reply(message)
         strange = self.strange.get(message.metadata.dst_node_id - 100)
         if strange is None or message.metadata.message_type != "evaluate":

@@ -33,7 +33,6 @@ def counts_of(site):
 
 
 def merged(sites=SITES):
-    """Return the counts of sites, added up in the clear."""
     return ScoreCounts.merge([counts_of(site).reduced(BINS) for site in sites])
 
 

@@ -32,7 +32,6 @@ def counts_of(site, **rows):
 
 
 def reply(site, counts=None, metrics=None, **arguments):
-    """Content of a client's reply."""
     y, score = rows_of(site)
     counts = counts_of(site) if counts is None else counts
     n_rows = int(counts.n_positives.sum() + counts.n_negatives.sum())

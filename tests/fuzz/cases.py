@@ -194,7 +194,6 @@ MANY_GROUPS = [1, 2, 257, 2049, 20_000]
 
 
 def draw(seed: int) -> Case:
-    """Return the case of this seed."""
     rng = np.random.default_rng([seed, 20240607])
     is_large = rng.random() < 0.01
     n = int(rng.choice(LARGE_SIZES if is_large else SIZES))

@@ -255,7 +255,6 @@ def left_out(folder: str, names: list[str]) -> set[str]:
 
 @contextlib.contextmanager
 def planted(mutant: Mutant | None, package: pathlib.Path) -> Iterator[None]:
-    """Insert a bug into the copy during the context."""
     if mutant is None:
         yield
         return
@@ -273,7 +272,6 @@ def planted(mutant: Mutant | None, package: pathlib.Path) -> Iterator[None]:
 
 
 def built(repository: pathlib.Path, work: str) -> pathlib.Path:
-    """Build the copy into a folder; only changed files are compiled."""
     target = pathlib.Path(work, "built")
     shutil.rmtree(target, ignore_errors=True)
     command = [sys.executable, "-m", "pip", "install", "-q", "--no-build-isolation", "--no-deps"]

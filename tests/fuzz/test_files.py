@@ -81,7 +81,6 @@ def with_others(content, rng):
 
 
 def renamed(content, rng):
-    """Change a column name in the header."""
     header, *others = content.split(b"\n", 1)
     names = [b"y", b"s", b"g", b"id"]
     old, new = rng.choice(names, 2)
@@ -198,7 +197,6 @@ def check_program(path, encoding, expected, capsys):
 
 
 def check_file(seed, path, encoding, expected, damage, capsys):
-    """Check one file; an error gets a note with the seed of the file."""
     try:
         assert expected is not None or damage is not None
         check(path, encoding, expected)

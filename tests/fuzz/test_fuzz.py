@@ -49,7 +49,6 @@ def test_random_cases(worker, seeds):
 
 
 def check(case: Case, rng: np.random.Generator) -> None:
-    """Check all properties of a case."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # groups of one class, scores like labels
         whole = ScoreCounts.from_predictions(**case.arguments)
