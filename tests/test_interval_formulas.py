@@ -1,13 +1,17 @@
-"""The formulas in the notes of `GroupAUC.confidence_intervals`, from all pairs of rows."""
+"""Limits of AUCs, margins and disparities by their formulas, from all pairs of rows."""
+
+import math
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from oracles import comparisons, delong, hull
+from scipy import optimize
 from scipy.special import expit, logit
 from scipy.stats import norm, t
 
-from skfedauc import GroupAUC
+from skfedauc import GroupAUC, ScoreCounts
+from skfedauc.inference.cross_gap import cross_gaps
 
 Z = norm.ppf(0.975)
 
@@ -99,3 +103,184 @@ def test_equal_weights_do_not_change_perfect_separation(weight):
     for method in ("logit", "delong", "exact"):
         limits = [r.confidence_intervals(method=method).iloc[0, 1:3] for r in (expected, found)]
         assert_allclose(limits[1].astype(float), limits[0].astype(float), rtol=1e-12)
+
+
+LEVELS = (0.8, 0.9, 0.95, 0.99)
+
+
+def margin_rows(seed=0, sizes=((12, 30), (20, 25), (9, 40)), shift=(1.0, 1.4, 0.8)):
+    rng = np.random.default_rng(seed)
+    y = np.concatenate([np.arange(m + n) < m for m, n in sizes])
+    groups = np.repeat(list("abcdefgh")[: len(sizes)], [m + n for m, n in sizes])
+    scores = rng.normal(size=y.size) + np.repeat(shift, [m + n for m, n in sizes]) * y
+    return y, scores.round(1), groups
+
+
+def aucs_and_variances(y, scores, groups):
+    """Return AUC, DeLong's variance and class counts of each group, from all pairs."""
+    found = []
+    for group in np.unique(groups):
+        own = groups == group
+        h = comparisons(scores[own & y], scores[own & ~y])
+        _, parts = delong(h, *map(np.ones, h.shape))
+        found.append((h.mean(), sum(parts), *h.shape))
+    return found
+
+
+def lowest_limit(groups, z):
+    return min(hull(*group, z)[0] for group in groups)
+
+
+def largest_limit(groups, z):
+    """Return the largest upper limit of the difference of a pair of groups."""
+    return max(
+        a[0] - b[0] + math.hypot(hull(*a, z)[1] - a[0], b[0] - hull(*b, z)[0])
+        for a in groups
+        for b in groups
+        if a is not b
+    )
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    ("arguments", "limit_of", "sign"),
+    [((0.15, 0.7), lowest_limit, 1), ((0.35, None), largest_limit, -1)],
+    ids=["worst", "equivalence"],
+)
+def test_limits_and_p_values_of_margins(seed, level, arguments, limit_of, sign):
+    y, scores, groups = margin_rows(seed)
+    report = GroupAUC.from_predictions(y, scores, groups=groups)
+    margin, reference = arguments
+    test = report.test_margin(margin, reference=reference, confidence_level=level)
+    bound = margin if reference is None else reference - margin
+    assert test.bound == pytest.approx(bound)
+    known = aucs_and_variances(y, scores, groups)
+    expected = limit_of(known, norm.ppf(level))
+    assert test.limit == pytest.approx(min(expected, 1), abs=1e-9)
+    assert test.is_shown == (sign * (expected - bound) > 0) == (test.pvalue < 1 - level)
+    z = optimize.brentq(lambda z: limit_of(known, z) - bound, 0, 10)
+    assert test.pvalue == pytest.approx(norm.sf(z), rel=1e-6)
+    estimate = report.difference if reference is None else report.worst
+    assert test.estimate == pytest.approx(estimate, abs=1e-12)
+
+
+def test_worst_auc_below_the_bound_has_a_large_p_value():
+    case = margin_rows(0)
+    report = GroupAUC.from_predictions(*case[:2], groups=case[2])
+    above = report.test_margin(0.0, reference=report.worst + 0.05)
+    assert not above.is_shown
+    assert above.pvalue > 0.5
+    # For a single group the test in the other direction has the complementary p value.
+    y, scores, groups = margin_rows(0, ((30, 60),), (1.0,))
+    one = GroupAUC.from_predictions(y, scores, groups=groups)
+    (group,) = aucs_and_variances(y, scores, groups)
+    bound = one.worst + 0.05
+    z = optimize.brentq(lambda z: hull(*group, z)[1] - bound, 0, 10)
+    assert one.test_margin(0.0, reference=bound).pvalue == pytest.approx(norm.cdf(z), rel=1e-6)
+
+
+def test_perfect_separation_uses_the_exact_limit():
+    y, scores = np.arange(20) < 8, np.r_[np.full(8, 5.0), np.arange(12) / 20]
+    report = GroupAUC.from_predictions(y, scores, groups=np.zeros(20, int))
+    test = report.test_margin(0.0, reference=0.6)
+    assert test.limit == pytest.approx(0.05 ** (1 / 8))
+    assert test.pvalue == pytest.approx(0.6**8, rel=1e-9)
+    # The exact limit also holds for error rates above one half.
+    assert report.test_margin(0.0, reference=0.99).pvalue == pytest.approx(0.99**8, rel=1e-9)
+
+
+@pytest.mark.parametrize("margin", [0.01, 0.1])
+def test_equivalence_of_two_perfect_groups_uses_the_exact_limit(margin):
+    y, groups = np.tile(np.arange(20) < 8, 2), np.repeat([0, 1], 20)
+    report = GroupAUC.from_predictions(y, 5.0 * y, groups=groups)
+    assert report.test_margin(margin).pvalue == pytest.approx((1 - margin) ** 8, rel=1e-9)
+
+
+def test_too_few_groups_show_nothing():
+    one = GroupAUC.from_predictions(
+        [0, 1, 1, 1], [0.1, 0.2, 0.3, 0.4], groups=["a", "a", "b", "b"], undefined="ignore"
+    )
+    test = one.test_margin(0.1)
+    assert not test.is_shown
+    assert np.isnan([test.pvalue, test.limit, test.estimate]).all()
+    assert test.groups == ()
+    none = GroupAUC(one._estimates.pairs, min_per_class=5)
+    assert np.isnan(none.test_margin(0.0, reference=0.7).pvalue)
+    assert repr(none.test_margin(0.0, reference=0.7)).endswith(
+        "no result, too few groups have both classes): 0 groups"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            {"margin": 0.0, "reference": 80},
+            r"reference must be a number between 0 and 1; got 80\. Pass 0\.8 for 80 %\.",
+        ),
+        ({"reference": 0.8, "margin": -0.1}, r"margin must be .*; got -0\.1"),
+        ({"reference": 0.8, "margin": 0.8}, r"at least 0 and below 0\.8; got 0\.8\. All"),
+        ({"margin": 0}, r"margin must be a number between 0 and 1; got 0"),
+    ],
+)
+def test_arguments_that_cannot_be(arguments, message):
+    report = GroupAUC.from_predictions(*margin_rows()[:2], groups=margin_rows()[2])
+    with pytest.raises(ValueError, match=message):
+        report.test_margin(**arguments)
+
+
+def disparity_rows(seed, weighted=False):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(60, 250))
+    y, group = rng.integers(0, 2, n), rng.integers(0, 3, n)
+    score = (rng.normal(size=n) + y + 0.3 * group).round(seed % 3)
+    return y, score, group, rng.uniform(0.2, 3.0, n) if weighted else np.ones(n)
+
+
+def error_by_hand(y, score, group, weight, g):
+    mine, positive = group == g, y == 1
+    sides = [(mine & positive, ~mine & ~positive), (~mine & positive, mine & ~positive)]
+    one, other = (delong(comparisons(score[p], score[n]), weight[p], weight[n]) for p, n in sides)
+    alike = 0.0
+    for rows, others in ((positive, ~positive), (~positive, positive)):
+        wins = comparisons(score[rows], score[others])
+        placement, w = wins @ weight[others] / weight[others].sum(), weight[rows]
+        deviations = placement - np.average(placement, weights=w)
+        effective = w.sum() ** 2 / (w**2).sum()
+        of_row = (w**2 * deviations**2).sum() / (w.sum() ** 2 - (w**2).sum()) * effective
+        for part in (rows & mine, rows & ~mine):
+            alike += of_row * (weight[part] ** 2).sum() / weight[part].sum() ** 2
+    return one[0] - other[0], np.sqrt(max(sum(one[1] + other[1]), alike))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("seed", range(6))
+def test_errors_by_hand(seed, weighted):
+    y, score, group, weight = disparity_rows(seed, weighted)
+    given = weight if weighted else None
+    counts = ScoreCounts.from_predictions(y, score, groups=group, sample_weight=given)
+    found = cross_gaps(counts)
+    by_hand = np.array([error_by_hand(y, score, group, weight, g) for g in range(3)])
+    np.testing.assert_allclose(found.disparity, by_hand[:, 0], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(found.error, by_hand[:, 1], rtol=1e-9)
+    bias = GroupAUC(counts).bias_by_group["xauc_disparity"]
+    np.testing.assert_allclose(found.disparity, bias, rtol=0, atol=1e-12)
+    low, high = found.limits(0.9)
+    reach = norm.isf(0.05 / 3) * by_hand[:, 1]
+    np.testing.assert_allclose(low, np.maximum(by_hand[:, 0] - reach, -1), atol=1e-9)
+    np.testing.assert_allclose(high, np.minimum(by_hand[:, 0] + reach, 1), atol=1e-9)
+    pvalues = 2 * norm.sf(np.abs(by_hand[:, 0]) / by_hand[:, 1])
+    np.testing.assert_allclose(found.pvalue, pvalues, rtol=1e-6)
+
+
+def test_disparities_near_perfect_separation_cover():
+    rng, held = np.random.default_rng(0), []
+    y, groups = np.tile([0, 1], 100), np.repeat(["a", "b"], 100)
+    for _ in range(200):
+        is_low = (y == 1) & (groups == "a") & (rng.random(200) < 0.02)
+        score = np.where(is_low, -1.0, 10.0 * y) + rng.random(200)
+        report = GroupAUC.from_predictions(y, score, groups=groups)
+        low, high = cross_gaps(report.counts).limits(0.95, are_simultaneous=False)
+        held.append(low[0] <= -0.02 <= high[0])
+    assert np.mean(held) > 0.93

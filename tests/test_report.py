@@ -20,6 +20,7 @@ from oracles import (
 from sklearn.compose import make_column_transformer
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import make_scorer, roc_auc_score
 from sklearn.pipeline import make_pipeline
 from test_inference import GROUPS, S1, S2, Y
 from test_inference import WEIGHTS as OTHER_WEIGHTS
@@ -475,3 +476,22 @@ def test_a_number_for_an_undefined_auc_is_not_tested():
     assert usual.test_margin(0.9).is_shown
     adjusted = usual.compare_groups()["pvalue_adjusted"].min()
     assert usual.test_difference().pvalue == pytest.approx(adjusted)
+
+
+def test_groups_are_needed_by_name():
+    y, score, groups = ONE_CLASS.values()
+    with pytest.raises(TypeError, match="groups"):
+        group_roc_auc_score(y, score)
+    with pytest.raises(TypeError, match="groups must give the group of each row"):
+        group_roc_auc_score(y, score, groups=None)
+    with pytest.raises(TypeError, match="positional"):
+        group_roc_auc_score(y, score, groups)
+
+
+def test_it_is_a_metric_that_scikit_learn_takes():
+    y, score, groups = ONE_CLASS.values()
+    X = np.array(score)[:, None]
+    model = LogisticRegression().fit(X, y)
+    options = {"groups": groups, "statistic": "pooled"}
+    scorer = make_scorer(group_roc_auc_score, response_method="predict_proba", **options)
+    assert scorer(model, X, y) == pytest.approx(roc_auc_score(y, X), abs=1e-12)
