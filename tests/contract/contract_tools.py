@@ -1,6 +1,6 @@
 """The ways to pass groups to a scorer, and scikit-learn's tools that call scorers.
 
-Each tool is run twice: by scikit-learn with a scorer of ours, and as a plain loop.
+Each tool is run twice: with a scorer of ours, and with a plain function that knows the groups.
 """
 
 import functools
@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import sklearn
-from contract_oracle import Expected, fold_scores, folds_of
+from contract_oracle import Expected, decision, fold_scores
 from numpy.testing import assert_allclose
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
@@ -33,7 +33,6 @@ from sklearn.model_selection import (
 )
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
-from sklearn.utils import resample
 
 FEATURES = ["dose", "level", "noise"]
 PENALTY = "logisticregression__C"
@@ -158,23 +157,6 @@ def halving_search(way, scorer):
     return np.array([results[f"split{i}_test_score"] for i in range(3)]).T
 
 
-def halving_loop(way, statistic):
-    """Keep the better half of the candidates, double the rows, and score the candidates again."""
-    scores, left = [], PENALTIES
-    for n_rows in (120, 240):
-        part = {"replace": False, "random_state": 0}
-        splits = [
-            [resample(rows, n_samples=len(rows) * n_rows // 240, **part) for rows in fold]
-            for fold in folds_of(CV, way.y)
-        ]
-        models = [with_penalty(way.model, penalty) for penalty in left]
-        now = [fold_scores(way, statistic, splits, model=model) for model in models]
-        scores += now
-        best = np.argsort(np.mean(now, axis=1))[-2:]
-        left = [left[i] for i in best]
-    return np.array(scores)
-
-
 def in_function(function, way, scorer, **options):
     options = {**SETTINGS, "scoring": scorer, "params": way.params, **options}
     return function(way.model, way.X, way.y, **options)
@@ -189,12 +171,6 @@ def train_and_test_scores(way, scorer):
     return np.array([result["train_score"], result["test_score"]])
 
 
-def train_and_test_loop(way, statistic):
-    test_rows = folds_of(CV, way.y)
-    train_rows = [(train, train) for train, _ in test_rows]
-    return np.array([fold_scores(way, statistic, splits) for splits in (train_rows, test_rows)])
-
-
 def cross_val_scores(way, scorer):
     return in_function(cross_val_score, way, scorer)
 
@@ -205,13 +181,6 @@ SIZES = [80, 160]
 def learning(way, scorer):
     _, train, test = in_function(learning_curve, way, scorer, train_sizes=SIZES)
     return np.array([train, test])
-
-
-def learning_loop(way, statistic):
-    folds = folds_of(CV, way.y)
-    train = [[(train[:size], train[:size]) for train, _ in folds] for size in SIZES]
-    test = [[(train[:size], test) for train, test in folds] for size in SIZES]
-    return np.array([[fold_scores(way, statistic, s) for s in part] for part in (train, test)])
 
 
 def validation(way, scorer):
@@ -226,31 +195,9 @@ def permutations(way, scorer):
     return np.array([score, *permuted])
 
 
-def permutation_loop(way, statistic):
-    """Shuffle the labels; the rows of X and the groups remain."""
-    rng = np.random.RandomState(0)
-    shuffled = [way.y, *(way.y[rng.permutation(way.y.size)] for _ in range(3))]
-    return np.array([fold_scores(way, statistic, CV, y=y).mean() for y in shuffled])
-
-
 def eliminate(way, scorer):
     search = RFECV(LogisticRegression(), cv=CV, scoring=scorer).fit(way.X, way.y, **way.params)
     return np.array([search.cv_results_[f"split{i}_test_score"] for i in range(3)])
-
-
-def eliminate_loop(way, statistic):
-    """Repeatedly remove the feature with the smallest coefficient."""
-    values = np.asarray(way.X)
-    scores = np.zeros((3, values.shape[1]))
-    for i, (train, test) in enumerate(folds_of(CV, way.y)):
-        left = list(range(values.shape[1]))
-        while left:
-            model = LogisticRegression().fit(values[train][:, left], way.y[train])
-            score = model.decision_function(values[test][:, left])
-            expected = Expected(way.y[test], score, way.site[test])
-            scores[i, len(left) - 1] = expected[statistic]
-            del left[int(np.argmin(model.coef_[0] ** 2))]
-    return scores
 
 
 def select_features(way, scorer):
@@ -258,20 +205,6 @@ def select_features(way, scorer):
         LogisticRegression(), n_features_to_select=2, scoring=scorer, cv=CV
     ).fit(way.X, way.y, **way.params)
     return search.get_support()
-
-
-def select_loop(way, statistic):
-    """Repeatedly add the feature that increases the mean score most."""
-    values, chosen = np.asarray(way.X), []
-    plain = replace(way, model=LogisticRegression())
-    for _ in range(2):
-        left = [j for j in range(values.shape[1]) if j not in chosen]
-        means = [
-            fold_scores(replace(plain, X=values[:, sorted([*chosen, j])]), statistic, CV).mean()
-            for j in left
-        ]
-        chosen.append(left[int(np.argmax(means))])
-    return np.isin(np.arange(values.shape[1]), chosen)
 
 
 def path_of(**options):
@@ -287,28 +220,8 @@ def path_scores(way, scorer):
     return np.reshape(next(iter(scores.values())) if isinstance(scores, dict) else scores, (3, -1))
 
 
-def path_loop(way, statistic):
-    models = [LogisticRegression(C=penalty, tol=1e-10) for penalty in PENALTIES]
-    return np.transpose([fold_scores(way, statistic, CV, model=model) for model in models])
-
-
 def leave_one_out(way, scorer):
     return RidgeCV(PENALTIES, scoring=scorer).fit(way.X, way.y, **way.params).best_score_
-
-
-def leave_one_out_loop(way, statistic):
-    """Rank rows by leave-one-out predictions of a ridge regression on 0 and 1."""
-    values, found = np.asarray(way.X, float), []
-    for penalty in PENALTIES:
-        scores = np.empty(way.y.size)
-        for i in range(way.y.size):
-            X, y = np.delete(values, i, axis=0), np.delete(way.y, i)
-            X_mean, y_mean = X.mean(axis=0), y.mean()
-            gram = (X - X_mean).T @ (X - X_mean) + penalty * np.eye(X.shape[1])
-            coef = np.linalg.solve(gram, (X - X_mean).T @ (y - y_mean))
-            scores[i] = y_mean + (values[i] - X_mean) @ coef
-        found.append(Expected(way.y, scores, way.site)[statistic])
-    return max(found)
 
 
 @functools.cache
@@ -321,26 +234,43 @@ def by_fold(way, statistic):
     return fold_scores(way, statistic, CV)
 
 
-# For each tool of the table in the docstring: a run with a scorer, and a plain loop
+# Runs of the tools in the table of the docstring
 TOOLS = {
-    "GridSearchCV": (lambda way, scorer: by_candidate(grid_search(way, scorer)), penalised),
-    "RandomizedSearchCV": (
-        lambda way, scorer: by_candidate(randomized_search(way, scorer)),
-        penalised,
-    ),
-    "HalvingGridSearchCV": (halving_search, halving_loop),
-    "cross_validate": (train_and_test_scores, train_and_test_loop),
-    "cross_val_score": (cross_val_scores, by_fold),
-    "learning_curve": (learning, learning_loop),
-    "validation_curve": (validation, penalised),
-    "permutation_test_score": (permutations, permutation_loop),
-    "RFECV": (eliminate, eliminate_loop),
-    "SequentialFeatureSelector": (select_features, select_loop),
-    "LogisticRegressionCV": (path_scores, path_loop),
-    "RidgeCV": (leave_one_out, leave_one_out_loop),
+    "GridSearchCV": lambda way, scorer: by_candidate(grid_search(way, scorer)),
+    "RandomizedSearchCV": lambda way, scorer: by_candidate(randomized_search(way, scorer)),
+    "HalvingGridSearchCV": halving_search,
+    "cross_validate": train_and_test_scores,
+    "cross_val_score": cross_val_scores,
+    "learning_curve": learning,
+    "validation_curve": validation,
+    "permutation_test_score": permutations,
+    "RFECV": eliminate,
+    "SequentialFeatureSelector": select_features,
+    "LogisticRegressionCV": path_scores,
+    "RidgeCV": leave_one_out,
 }
 TURN_X_INTO_NUMPY = ["RFECV", "SequentialFeatureSelector", "LogisticRegressionCV", "RidgeCV"]
 # In scikit-learn 1.8, RidgeCV requires a decision function, which no regressor has.
 if sklearn.__version__.startswith("1.8."):
     del TOOLS["RidgeCV"]
     TURN_X_INTO_NUMPY.remove("RidgeCV")
+
+
+def plain_scorer(statistic):
+    """Return a function of model, X and y that finds the sites by the values of any feature."""
+    frame, _, site = make_data()
+    known = {value: label for name in frame for value, label in zip(frame[name], site, strict=True)}
+
+    def score(model, X, y):
+        values = np.asarray(X)
+        # RidgeCV passes leave-one-out predictions of all rows in place of X.
+        sites = site if values.ndim == 1 else [known[value] for value in values[:, 0]]
+        return Expected(y, decision(model, X), sites)[statistic]
+
+    return score
+
+
+@functools.cache
+def by_plain_scorer(tool, statistic):
+    """Scores of a tool that knows of no groups, which are the same for all ways."""
+    return TOOLS[tool](replace(make_way("routed"), params={}), plain_scorer(statistic))

@@ -73,7 +73,7 @@ def shown(display, **options):
 
 RANGE = {"param_name": "logisticregression__C", "param_range": [0.1, 1.0]}
 EVERY_TOOL = {
-    **{name: run for name, (run, _) in TOOLS.items()},
+    **TOOLS,
     "TunedThresholdClassifierCV": tune_threshold,
     "HistGradientBoostingClassifier": boost,
     "ScoringMonitor": monitor,

@@ -1,11 +1,11 @@
-"""All tools of scikit-learn return the scores of a plain loop over folds."""
+"""All tools of scikit-learn return the scores of plain functions and of loops over folds."""
 
-import functools
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
-from contract_oracle import STATISTICS, Expected, fold_scores, rows_of
+from contract_oracle import STATISTICS, Expected, fold_scores
 from contract_tools import (
     CV,
     PENALTIES,
@@ -18,16 +18,18 @@ from contract_tools import (
     by_candidate,
     by_fold,
     by_loop,
+    by_plain_scorer,
     cross_validation,
     dropping_model,
     grid_search,
     make_way,
     penalised,
+    plain_scorer,
     randomized_search,
     with_penalty,
 )
 from sklearn.metrics import average_precision_score, log_loss, make_scorer, roc_auc_score
-from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
+from sklearn.model_selection import GridSearchCV, cross_val_score
 
 from skfedauc import group_auc_scoring, make_group_auc_scorer
 
@@ -50,9 +52,8 @@ IN_TOOLS = [
 
 @pytest.mark.parametrize(("tool", "way"), IN_TOOLS, indirect=["way"])
 def test_scorer_in_a_tool(way, tool):
-    run, loop = TOOLS[tool]
     scorer = make_group_auc_scorer("positives", groups=way.groups)
-    assert_same(run(way, scorer), by_loop(loop, "positives"))
+    assert_same(TOOLS[tool](way, scorer), by_plain_scorer(tool, "positives"))
 
 
 @pytest.mark.parametrize(
@@ -60,9 +61,8 @@ def test_scorer_in_a_tool(way, tool):
 )
 @pytest.mark.parametrize("tool", TURN_X_INTO_NUMPY)
 def test_scorer_in_a_tool_that_turns_x_into_numpy(way, tool, statistic):
-    run, loop = TOOLS[tool]
     scorer = make_group_auc_scorer(statistic, groups=None)
-    assert_same(run(way, scorer), by_loop(loop, statistic))
+    assert_same(TOOLS[tool](way, scorer), by_plain_scorer(tool, statistic))
 
 
 @few_ways
@@ -126,20 +126,14 @@ def test_groups_of_two_columns():
         assert_same(result[f"test_{name}"], fold_scores(way, name, CV))
 
 
-@functools.cache
-def nested_loop():
-    """Return the scores of each outer fold, by a plain loop over the folds of both searches."""
-    way, scores = make_way("routed"), []
-    for train, test in CV.split(way.X, way.y):
-        part = Way(rows_of(way.X, train), way.y[train], way.site[train], way.model, None)
-        means = [
-            fold_scores(part, "neg_difference", StratifiedKFold(2), model=candidate).mean()
-            for candidate in (with_penalty(way.model, penalty) for penalty in PENALTIES)
-        ]
-        best = with_penalty(way.model, PENALTIES[np.argmax(means)]).fit(part.X, part.y)
-        score = best.decision_function(rows_of(way.X, test))
-        scores.append(Expected(way.y[test], score, way.site[test]))
-    return scores
+def nested_scores(way, inner, outer, **options):
+    """Scores of the outer folds: of another scorer, and of the search's own."""
+    search = GridSearchCV(way.model, {PENALTY: PENALTIES}, scoring=inner, cv=2, **options)
+    settings = {"params": way.params, "cv": CV, "error_score": "raise"}
+    return [
+        cross_val_score(search, way.X, way.y, scoring=scoring, **settings)
+        for scoring in (outer, None)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -153,21 +147,12 @@ def test_nested_cross_validation(way, is_dict):
         if is_dict
         else make_group_auc_scorer("neg_difference", groups=way.groups)
     )
-    inner = GridSearchCV(
-        way.model,
-        {PENALTY: PENALTIES},
-        scoring=scoring,
-        refit="neg_difference" if is_dict else True,
-        cv=StratifiedKFold(2),
-        error_score="raise",
-    )
+    refit = "neg_difference" if is_dict else True
     outer = make_group_auc_scorer("macro", groups=way.groups)
-    scores = cross_val_score(
-        inner, way.X, way.y, scoring=outer, params=way.params, cv=CV, error_score="raise"
-    )
-    assert_same(scores, [fold["macro"] for fold in nested_loop()])
-    by_itself = cross_val_score(inner, way.X, way.y, params=way.params, cv=CV, error_score="raise")
-    assert_same(by_itself, [fold["neg_difference"] for fold in nested_loop()])
+    found = nested_scores(way, scoring, outer, refit=refit, error_score="raise")
+    known = replace(make_way("routed"), params={})
+    plain = plain_scorer("neg_difference"), plain_scorer("macro")
+    assert_same(found, nested_scores(known, *plain))
 
 
 LABELS = {
