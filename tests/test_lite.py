@@ -1,16 +1,12 @@
 """JupyterLite in the site: what a notebook installs, and what the browser lacks."""
 
-import importlib.util
 import json
 from importlib.metadata import PackageNotFoundError
-from pathlib import Path
 
 import pytest
+from test_docs import load
 
-DOCS = Path(__file__).parents[1] / "docs"
-SPEC = importlib.util.spec_from_file_location("lite", DOCS / "build_tools" / "lite.py")
-lite = importlib.util.module_from_spec(SPEC)
-SPEC.loader.exec_module(lite)
+lite = load("lite")
 
 
 class Installed:

@@ -11,6 +11,7 @@ import matplotlib.pyplot
 import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
+from test_docs import code_blocks
 
 from skfedauc import ScoreCounts
 from skfedauc.cli.main import main
@@ -22,17 +23,12 @@ TEXT = README.read_text(encoding="utf-8")
 COLUMNS = {"label": "outcome", "score": "risk"}
 
 
-def blocks(language):
-    """Yield the code of each block after empty lines, so that line numbers equal the file's."""
-    for block in re.finditer(rf"^```{language}\n(.*?)^```", TEXT, flags=re.DOTALL | re.MULTILINE):
-        yield "\n" * TEXT.count("\n", 0, block.start(1)) + block.group(1)
-
-
 def run_blocks(monkeypatch, tmp_path, show):
     monkeypatch.chdir(tmp_path)
     namespace = {"__name__": "readme", "print": show}
-    for block in blocks("python"):
-        exec(compile(block, str(README), "exec"), namespace)
+    for language, line, block in code_blocks(README):
+        if language == "python":
+            exec(compile("\n" * line + block, str(README), "exec"), namespace)
     return namespace
 
 
@@ -51,7 +47,7 @@ def test_python_blocks_print_what_is_promised(monkeypatch, tmp_path):
     digits = {line: len(number.partition(".")[2]) for line, number in promised.items()}
     assert promised == {line: f"{value:.{digits[line]}f}" for line, value in numbers.items()}
 
-    (report,) = re.findall(r"^```text\n(.*?)^```", TEXT, flags=re.DOTALL | re.MULTILINE)
+    (report,) = [block for language, _, block in code_blocks(README) if language == "text"]
     assert report.rstrip() in [repr(value) for value in printed.values()]
     assert max(map(len, report.splitlines())) <= 80
 
@@ -105,7 +101,10 @@ def test_it_is_short():
     "command", ["pip install . && python -m skfedauc", 'pip install -e ".[test]" && pytest']
 )
 def test_each_command_stands_there_once(command):
-    assert sum(block.splitlines().count(command) for block in blocks("sh")) == 1
+    commands = [
+        block.splitlines() for language, _, block in code_blocks(README) if language == "sh"
+    ]
+    assert sum(of.count(command) for of in commands) == 1
     assert TEXT.count(command) == 1
 
 

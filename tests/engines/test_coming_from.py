@@ -1,4 +1,4 @@
-"""The pages on boosting and for users of other packages give the numbers of these packages."""
+"""Pages on engines, on boosting and for users of other packages give the numbers they show."""
 
 import json
 import re
@@ -7,10 +7,21 @@ import subprocess
 import sys
 
 import pytest
-from test_docs import DOCS, code_blocks, run_python
+from test_docs import DOCS, code_blocks, enter, run_python
 from xgboost.tracker import RabitTracker
 
 PAGES = DOCS / "reference" / "coming_from"
+PYTHON = {"python", "pycon"}
+
+
+def run_blocks(page, languages, change=str, **names):
+    """Run the blocks of a page in these languages; return the number of prompts."""
+    blocks = list(code_blocks(page))
+    assert {language for language, *_ in blocks} == languages
+    run = [(change(block), line) for language, line, block in blocks if language in PYTHON]
+    for block, line in run:
+        run_python(block, line, names, page)
+    return sum(block.count(">>> ") for block, _ in run)
 
 
 @pytest.mark.parametrize(
@@ -20,11 +31,18 @@ def test_both_columns_of_python_give_what_stands_below_them(page):
     if page.stem == "torchmetrics":
         # PyTorch takes hundreds of megabytes, and no other test needs it.
         pytest.importorskip("torchmetrics", exc_type=ImportError)
-    namespace = {}
-    blocks = [block for block in code_blocks(page) if block[0] in ("python", "pycon")]
-    for _, line, block in blocks:
-        run_python(block, line, namespace, page)
-    assert sum(block.count(">>> ") for *_, block in blocks) > 10
+    assert run_blocks(page, {language for language, *_ in code_blocks(page)}) > 10
+
+
+def test_every_block_on_engines_gives_what_stands_below_it(spark, monkeypatch, tmp_path):
+    enter(tmp_path, monkeypatch)
+
+    def change(block):
+        # Java keeps the working directory of its start.
+        here = f'spark.read.parquet("{tmp_path}/rows.parquet")'
+        return block.replace('spark.read.parquet("rows.parquet")', here)
+
+    run_blocks(DOCS / "how_to" / "where_the_rows_are.md", PYTHON, change, spark=spark)
 
 
 # Each worker has the rows of one device, and prints XGBoost's AUC of the scores.

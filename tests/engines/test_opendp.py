@@ -5,13 +5,12 @@ import doctest
 import numpy as np
 import pytest
 from scipy.stats import chisquare
-from test_docs import DOCS, code_blocks, enter, run_python
+from test_coming_from import run_blocks
+from test_docs import DOCS, enter
 
 from skfedauc import Bins, ScoreCounts
 from skfedauc.privacy import PrivateCounts, laplace, private_counts
 from skfedauc.privacy.laplace import variance_of, with_noise
-
-PAGE = DOCS / "how_to" / "differential_privacy.md"
 
 
 def probabilities(values, scale):
@@ -91,10 +90,4 @@ def test_docstrings():
 
 def test_every_block_of_the_page_gives_what_stands_below_it(monkeypatch, tmp_path):
     enter(tmp_path, monkeypatch)
-    namespace = {"__name__": "page"}
-    languages = set()
-    for language, line, block in code_blocks(PAGE):
-        languages.add(language)
-        if language == "pycon":
-            run_python(block, line, namespace, PAGE)
-    assert languages == {"pycon", "sh"}
+    run_blocks(DOCS / "how_to" / "differential_privacy.md", {"pycon", "sh"})
