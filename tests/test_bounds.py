@@ -247,17 +247,13 @@ def test_the_interval_of_the_difference_covers_both_extremes():
     assert 0 < test.ci_low < low <= test.difference <= high < test.ci_high
     # Rows in which group 0 is at its lowest AUC and the other groups are at their highest.
     lowest, highest = extremes_of(counts)
-    mixed = ScoreCounts.merge([select(lowest, [0]), select(highest, [1, 2])])
+    mixed = ScoreCounts.merge([select_groups(lowest, [0]), select_groups(highest, [1, 2])])
     of_mixed = GroupAUC(mixed).test_difference()
     assert test.ci_low == pytest.approx(of_mixed.ci_low, abs=1e-12)
     assert test.pvalue == pytest.approx(of_mixed.pvalue, rel=1e-9)
     assert test.clearest == of_mixed.clearest
     compared = report.compare_groups()
     assert compared["pvalue_adjusted"].min() == pytest.approx(test.pvalue, rel=1e-9)
-
-
-def select(counts, groups):
-    return select_groups(counts, np.array(groups))
 
 
 @pytest.mark.parametrize("reference", [None, "rest", 1])
@@ -267,7 +263,7 @@ def test_comparisons_are_at_least_as_cautious_as_with_any_mixture_of_ends(refere
     found = GroupAUC(counts).compare_groups(reference)
     n_clear = 0
     for chosen in itertools.product((0, 1), repeat=3):
-        mixed = ScoreCounts.merge([select(ends[end], [g]) for g, end in enumerate(chosen)])
+        mixed = ScoreCounts.merge([select_groups(ends[end], [g]) for g, end in enumerate(chosen)])
         table = GroupAUC(mixed).compare_groups(reference)
         if reference != "rest":  # "rest" also uses variances of all groups together
             assert (found["pvalue_adjusted"] >= table["pvalue_adjusted"] - 1e-9).all()

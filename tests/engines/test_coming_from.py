@@ -16,7 +16,7 @@ PYTHON = {"python", "pycon"}
 
 def run_blocks(page, languages, change=str, **names):
     """Run the blocks of a page in these languages; return the number of prompts."""
-    blocks = list(code_blocks(page))
+    blocks, names = list(code_blocks(page)), {"__name__": "page", **names}
     assert {language for language, *_ in blocks} == languages
     run = [(change(block), line) for language, line, block in blocks if language in PYTHON]
     for block, line in run:
