@@ -496,45 +496,21 @@ def test_merge_takes_an_iterable_of_paths(parts, message):
 
 
 # Contents of the files in tests/data: the group labels of all cells, and the counts
+TWO_CELLS = [0.5, 0.5], [1, 2], [1, 0]
+THREE_CELLS = [0.5, 0.5, 0.5], [1, 2, 0], [1, 0, 3]
+HOURS = [pd.Timestamp(f"2020-10-25T0{hour}:30", tz="UTC") for hour in (0, 1)]
+DATES = [datetime.datetime(1969, 12, 31), datetime.datetime(2026, 1, 2, 3, 4, 5, 678)]
 VERSION_1 = {
     "no_groups": (None, [0.1, 0.25, 1e-300], [3, 0, 1], [0, 2, 2**33]),
     "text": (["Ålesund", "va", "va"], [0.5, -0.25, 0.5], [1, 2, 0], [1, 0, 3]),
-    "integers": ([-5, 0, 2**40], [0.5, 0.5, 0.5], [1, 2, 0], [1, 0, 3]),
-    "unsigned": ([7, 2**64 - 1], [0.5, 0.5], [1, 2], [1, 0]),
-    "booleans": ([False, True], [0.5, 0.5], [1, 2], [1, 0]),
-    "dates": (
-        [datetime.datetime(1969, 12, 31), datetime.datetime(2026, 1, 2, 3, 4, 5, 678)],
-        [0.5, 0.5],
-        [1, 2],
-        [1, 0],
-    ),
-    "instants": (
-        [
-            pd.Timestamp("2020-10-25T00:30", tz="UTC").tz_convert("Europe/Oslo"),
-            pd.Timestamp("2020-10-25T01:30", tz="UTC").tz_convert("Europe/Oslo"),
-        ],
-        [0.5, 0.5],
-        [1, 2],
-        [1, 0],
-    ),
-    "periods": (
-        [pd.Period("2020Q1", "Q-MAR"), pd.Period("2020Q3", "Q-MAR")],
-        [0, 1],
-        [1, 2],
-        [1, 0],
-    ),
-    "intervals": (
-        [pd.Interval(-np.inf, 0.1 + 0.2), pd.Interval(0.1 + 0.2, np.inf)],
-        [0.5, 0.5],
-        [1, 2],
-        [1, 0],
-    ),
-    "columns": (
-        [("oslo", 1, "(missing)"), ("oslo", 2, True), ("va", 1, False)],
-        [0.5, 0.5, 0.5],
-        [1, 2, 0],
-        [1, 0, 3],
-    ),
+    "integers": ([-5, 0, 2**40], *THREE_CELLS),
+    "unsigned": ([7, 2**64 - 1], *TWO_CELLS),
+    "booleans": ([False, True], *TWO_CELLS),
+    "dates": (DATES, *TWO_CELLS),
+    "instants": ([hour.tz_convert("Europe/Oslo") for hour in HOURS], *TWO_CELLS),
+    "periods": ([pd.Period(f"2020Q{n}", "Q-MAR") for n in (1, 3)], [0, 1], [1, 2], [1, 0]),
+    "intervals": (list(pd.IntervalIndex.from_breaks([-np.inf, 0.1 + 0.2, np.inf])), *TWO_CELLS),
+    "columns": ([("oslo", 1, "(missing)"), ("oslo", 2, True), ("va", 1, False)], *THREE_CELLS),
     "empty": ([], [], [], []),
 }
 

@@ -251,10 +251,6 @@ def test_a_client_that_replies_twice_is_refused():
     assert list(aggregator.reports) == [1, 2]
 
 
-def summary_of_bern(site):
-    return counts_of("bern").reduced("summary")
-
-
 @pytest.mark.parametrize(
     ("count", "message"),
     [
@@ -265,20 +261,11 @@ def summary_of_bern(site):
             "^reply 2 of 2, from 'oslo': .* pos_label is 0 and 1",
         ),
         (
-            lambda site: counts_of(site).regroup({site: 7 if site == "bern" else site}),
-            "^reply 2 of 2, from 'oslo': groups of different kinds",
-        ),
-        (
-            lambda site: counts_of(site).reduced("exact" if site == "bern" else BINS),
-            r".*'oslo'.*Bins\.of_scores\(parts=4\)",
-        ),
-        (summary_of_bern, r"'bern' and .* 'oslo' are summaries with rows of the group"),
-        (
             lambda _: ScoreCounts.from_predictions([], [], groups=[]),
             "'num-examples' is 0 in all 2 replies",
         ),
     ],
-    ids=["positive label", "kinds of groups", "levels", "summaries", "no rows"],
+    ids=["positive label", "no rows"],
 )
 def test_counts_that_do_not_fit_together_are_refused(count, message):
     with pytest.raises(ValueError, match=message):
