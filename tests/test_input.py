@@ -399,20 +399,10 @@ def test_columns_in_a_list_or_tuple_are_refused(column):
     assert GroupAUC.from_predictions([0, 1, 0, 1], [1, 2, 3, 4], groups=of_rows).n_groups == 2
 
 
-@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table, dict])
-def test_a_table_of_counts_is_unpacked(kind):
-    counts = ScoreCounts.from_predictions(
-        [0, 1, 1], [0.2, 0.3, 0.7], groups=list("aab")
-    ).to_counts()
-    table = kind(counts.to_dict("list"))
-    with pytest.raises(TypeError, match=r"ScoreCounts\.from_counts\(\*\*table"):
-        ScoreCounts.from_counts(table)
-    # `group` can be a DataFrame of group columns.
+def test_counts_by_several_columns_of_groups():
     groups = pd.DataFrame({"site": ["a", "b"], "sex": [1, 2]})
-    assert ScoreCounts.from_counts(groups, [0.1, 0.2], [1, 2], [2, 1]).group_names == (
-        "site",
-        "sex",
-    )
+    counts = ScoreCounts.from_counts(groups, [0.1, 0.2], [1, 2], [2, 1])
+    assert counts.group_names == ("site", "sex")
 
 
 def repeating(table, library):

@@ -134,19 +134,6 @@ def test_cross_matrix_says_whose_rows_are_whose():
     assert (matrix.index.name, matrix.columns.name) == ("positives", "negatives")
 
 
-def test_cross_matrix_refuses_what_does_not_fit(monkeypatch):
-    monkeypatch.setattr("skfedauc.pairs.usable_memory", lambda: 2**20)
-    n_groups = 200
-    got = GroupAUC.from_predictions(
-        [0, 1] * n_groups, np.linspace(0, 2, 2 * n_groups), groups=np.arange(2 * n_groups) // 2
-    )
-    with pytest.raises(ValueError, match=r"200 groups.*regroup.*decomposition\(\)"):
-        _ = got.cross_matrix
-    with pytest.raises(ValueError, match="200 groups"):
-        got.statistic("cross_difference")
-    assert got.decomposition().within == 1.0
-
-
 @pytest.mark.parametrize("table", ["by_group", "cross_matrix"])
 def test_a_table_is_the_users_to_change(small, table):
     frame = getattr(small, table)
