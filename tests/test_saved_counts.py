@@ -24,7 +24,6 @@ from skfedauc.counts import (
     Limits,
     MergeError,
     Source,
-    files,
     merging,
     parquet,
     view_of,
@@ -465,14 +464,14 @@ def test_files_are_read_one_at_a_time(tmp_path, monkeypatch):
     monkeypatch.setattr(merging, "_CELLS_PER_PART", 50)
     paths = write_some(tmp_path, 20, n_rows=120)
     n_alive = []
-    read = files.read_content
+    read = parquet.read_content
 
     def watched(*arguments):
         found = read(*arguments)
         n_alive.append(sum(type(thing) is State for thing in gc.get_objects()))
         return found
 
-    monkeypatch.setattr(files, "read_content", watched)
+    monkeypatch.setattr(parquet, "read_content", watched)
     gc.collect()
     before = sum(type(thing) is State for thing in gc.get_objects())
     ScoreCounts.merge(paths)

@@ -17,7 +17,7 @@ from skfedauc.cli.rows import check_file, read_columns, refusals_of, rows_of
 from skfedauc.cli.terminal import CommandError, in_words, print_message, refusals
 from skfedauc.counts import Bins, Disclosure, MergeError, ScoreCounts, view_of
 from skfedauc.counts.disclosure import check_rule
-from skfedauc.counts.parquet import OtherFileError, pyarrow_parquet
+from skfedauc.counts.files import OtherFileError, pyarrow_parquet
 from skfedauc.counts.score_counts import merge_named
 
 # Largest number of groups, of sources and of spellings to list

@@ -16,8 +16,8 @@ from joblib import Parallel, delayed, effective_n_jobs
 
 from skfedauc import _input, _labels, _rows, _words
 from skfedauc.counts.disclosure import Disclosure, check_rule
+from skfedauc.counts.files import pyarrow_parquet
 from skfedauc.counts.merging import Agreement, sum_of
-from skfedauc.counts.parquet import pyarrow_parquet
 from skfedauc.counts.reducing import at_level, reduced
 from skfedauc.counts.state import State
 from skfedauc.counts.tables import Columns, arguments_of, check_columns, counted_rows

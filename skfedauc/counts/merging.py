@@ -21,7 +21,7 @@ from skfedauc.counts.disclosure import (
     level_in_words,
     merged_rules,
 )
-from skfedauc.counts.files import Limits, check_limits, read_path, read_sources
+from skfedauc.counts.files import Limits, check_limits
 from skfedauc.counts.moments import merged_summaries, weights_of
 from skfedauc.counts.reducing import at_level, regrouped, with_groups
 from skfedauc.counts.state import Source, State, check_n_rows, check_weight_sums, hull, in_order
@@ -261,10 +261,12 @@ def _parts_of(parts: Any, limits: Limits, invalid: list[str] | None) -> Iterator
             continue
         if not isinstance(part, str | os.PathLike):
             raise _wrong_parts(f"a part of type {type(part).__name__}")
+        from skfedauc.counts import parquet
+
         name = name or repr(os.fspath(part))
-        read = functools.partial(read_path, part, limits)
+        read = functools.partial(parquet.read_path, part, limits)
         if invalid is None:
-            yield Part(name, read, read_sources(part))
+            yield Part(name, read, parquet.read_sources(part))
             continue
         try:  # Which files are invalid is known before adding.
             state = read()

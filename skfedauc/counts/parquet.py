@@ -1,12 +1,17 @@
-"""Parquet files in memory, with JSON metadata and a checksum in addition to the columns.
+"""Bytes of the files of counts: the open format, version 4, files of earlier versions, and Parquet.
 
-Score counts (`files`) and private counts (`skfedauc.privacy`) have separate formats.
+A file is a Parquet table with one row per cell, and two metadata entries: ``skfedauc``, a JSON
+object, and ``skfedauc.sha256``, the SHA-256 of the bytes of this object and of all values. The
+checksum covers the JSON as it is written, so that writers in other languages need no canonical
+form. The documentation's page "File format" defines every byte that matters.
+
+Private counts (`skfedauc.privacy`) have another table and another checksum.
 """
 
 from __future__ import annotations
 
+import datetime
 import hashlib
-import importlib
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -17,54 +22,609 @@ import numpy as np
 from numpy.typing import NDArray
 
 import skfedauc
+from skfedauc import _labels
+from skfedauc._input import object_array
+from skfedauc._kernel import Cells, compact_counts
 from skfedauc._output_file import check_path
 from skfedauc._words import described, listed, shortened
+from skfedauc.counts.bins import Bins
+from skfedauc.counts.disclosure import Disclosure, Withheld
+from skfedauc.counts.files import (
+    N_ROWS,
+    PREFIXES,
+    RANGE_COLUMNS,
+    WEIGHT_COLUMNS,
+    LimitError,
+    Limits,
+    OtherFileError,
+    RefusedError,
+    column_names,
+    entry_of,
+    label_of,
+    named_columns,
+    pyarrow_parquet,
+    stacked,
+    values_of,
+)
+from skfedauc.counts.moments import OwnMoments, Summary, dtype_of_u2
+from skfedauc.counts.reducing import regrouped
+from skfedauc.counts.state import Source, State, changed, checked, in_order
 
+pq = pyarrow_parquet()  # raises the error for a missing package
+import pyarrow as pa  # noqa: E402
+from pyarrow import compute  # noqa: E402
+
+T = TypeVar("T")
 # Values of the key `format` of the metadata, by the class whose files have it
 FORMATS = {"ScoreCounts": "skfedauc counts", "PrivateCounts": "skfedauc private counts"}
 MAGIC = b"PAR1"
-KEY = b"skfedauc"
-T = TypeVar("T")
-# Rows of a row group
-_GROUP_ROWS = 1 << 20
-# Largest size of content in memory: this number of bytes, or this number of times its file.
+KEY, _CHECKSUM = b"skfedauc", b"skfedauc.sha256"
+VERSION = 4
+# Types of the columns of group labels by kind. A row without a label has the text `MISSING` in a
+# column of text, and an absent value in others.
+_KINDS = {
+    "boolean": pa.bool_(),
+    "integer": pa.int64(),
+    "unsigned": pa.uint64(),
+    "text": pa.string(),
+    "date": pa.timestamp("us"),
+    "instant": pa.timestamp("us", "UTC"),
+    "coded": pa.string(),  # of periods, intervals, tuples, and instants of several time zones
+}
+_TEXTS = ("text", "coded")
+_ARRAYS: dict[str, Any] = {
+    "boolean": np.bool_,
+    "integer": np.int64,
+    "unsigned": np.uint64,
+    "date": "M8[us]",
+}
+# Rows of a row group, and values that are converted for the checksum at a time
+_CHUNK = 1 << 20
+# Size of the sample of values that shows whether a dictionary saves space
+_SAMPLE = 1 << 16
+# Largest size of content in memory: this number of bytes, or this number of times its file
 _SMALL, _MOST_EXPANDED = 1 << 24, 1 << 10
+# Bytes of a value in a page besides its text, and of the pages of an empty file
+_BYTES_PER_VALUE, _FEW_BYTES = 64, 1 << 20
 
 
-class RefusedError(ValueError):
-    """A file that is refused although it is not damaged."""
+# Writing
 
 
-class OtherFileError(RefusedError):
-    """Error for data that are not score counts."""
-
-
-class NewerVersionError(RefusedError):
-    """A file with a version that this package does not know."""
-
-
-class DamagedFileError(ValueError):
-    """Error for unreadable data, caused by the reader's error."""
-
-
-def damaged(name: str, error: Exception, kind: str = "ScoreCounts") -> DamagedFileError:
-    """Return the error for an unreadable file."""
-    reason = str(error) if type(error) is ValueError else f"{type(error).__name__}: {error}"
-    return DamagedFileError(
-        f"{name} is no file of {kind}, or is damaged: {reason[:400].rstrip('.')}. Ask for another "
-        "copy."
+def content_of(state: State) -> bytes:
+    """Return a file's content."""
+    starts, values = values_of(state)
+    sizes = np.diff(starts)
+    columns = {name: _column_of(of) for name, of in named_columns(state, values).items()}
+    group_of_row = pa.array(np.repeat(np.arange(sizes.size), sizes))
+    arrays = [array.take(group_of_row) for _, array in columns.values()]
+    for name, array in values.items():
+        kind = _type_of(name, is_weighted=state.is_weighted)
+        arrays.append(pa.array(array.tolist() if pa.types.is_decimal(kind) else array, kind))
+    fields = [
+        pa.field(name, array.type, nullable=array.null_count > 0)
+        for name, array in zip((*columns, *values), arrays, strict=True)
+    ]
+    table = pa.Table.from_arrays(arrays, schema=pa.schema(fields))
+    described = {name: facts for name, (facts, _) in columns.items()}
+    text = json.dumps(_facts_of(state, described), ensure_ascii=False).encode()
+    varied = [name for name, of in values.items() if of.dtype.kind == "f" and not _repeats(of)]
+    return written(
+        table,
+        {KEY: text, _CHECKSUM: checksum(text, table)},
+        use_dictionary=[name for name in table.column_names if name not in varied],
+        column_encoding=dict.fromkeys(varied, "BYTE_STREAM_SPLIT") or None,
+        dictionary_pagesize_limit=1 << 24,
     )
 
 
-def pyarrow_parquet() -> Any:
-    """Return the module `pyarrow.parquet`."""
+def _facts_of(state: State, columns: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    negatives, positives = state.n_rows
+    rule = state.disclosure
+    described = [{"name": name, **of_column} for name, of_column in columns.items()]
+    facts: dict[str, Any] = {
+        "format": FORMATS["ScoreCounts"],
+        "version": VERSION,
+        "package": version_of_package(),
+        "level": rule.level,
+        "n_cells": state.n_cells,
+        "n_negatives": negatives,
+        "n_positives": positives,
+        "n_missing": state.n_missing,
+        "is_weighted": state.is_weighted,
+        "group_columns": None if state.labels is None else described,
+        "labels_seen": list(state.classes.seen),
+        "pos_label": state.classes.pos_label,
+        "sources": [source.to_dict() for source in state.sources],
+    }
+    if state.group_names != tuple(columns):
+        facts["group_names"] = list(state.group_names)
+    if rule.level == "bins":
+        facts["bins"] = None if rule.bins is None else rule.bins.to_dict()
+    if state.summary is not None:
+        facts["has_limits"] = state.summary.has_limits
+    if rule.min_count is not None:
+        facts["min_count"] = rule.min_count
+    if rule.withheld != Withheld():
+        labels = rule.withheld.labels
+        known = None if labels is None else [entry_of(label) for label in labels]
+        facts["withheld"] = {**rule.withheld._asdict(), "labels": known}
+    return facts
+
+
+def _repeats(values: NDArray[np.float64]) -> bool:
+    """Return whether a dictionary takes less space than the values."""
+    if values.size > _SAMPLE:
+        values = values[np.random.default_rng(0).integers(values.size, size=_SAMPLE)]
+    return np.unique(values).size <= values.size // 2
+
+
+def _type_of(name: str, *, is_weighted: bool) -> Any:
+    if name.endswith("u2") and not is_weighted:  # more than 64 bits
+        return pa.decimal128(25, 0)
+    return pa.int64() if name in N_ROWS else pa.float64()
+
+
+def checksum(facts: bytes, table: Any) -> str:
+    """Return the SHA-256 over the metadata and the columns, one after the other."""
+    sha256 = hashlib.sha256(facts)
+    for column in table.columns:
+        for chunk in column.chunks:
+            for piece in _bytes_of(chunk):
+                sha256.update(piece)
+    return sha256.hexdigest()
+
+
+def _bytes_of(values: Any) -> Iterator[bytes]:
+    """Yield the bytes of a column's values; equal texts and absent values one run at a time."""
+    if pa.types.is_decimal(values.type):
+        values = values.cast(pa.string())
+    is_text = pa.types.is_dictionary(values.type) or pa.types.is_string(values.type)
+    if not (is_text or values.null_count):
+        for first in range(0, len(values), _CHUNK):
+            yield _of_numbers(values.slice(first, _CHUNK))
+        return
+    encoded = values.dictionary_encode()
+    distinct = encoded.dictionary
+    if is_text:
+        texts = [text.encode() for text in distinct.to_pylist()]
+        known = [len(text).to_bytes(8, "big") + text for text in texts]
+    else:
+        numbers = _of_numbers(distinct)
+        known = [numbers[first : first + 8] for first in range(0, len(numbers), 8)]
+    known.append(_labels.MISSING.encode())  # which the code -1 indexes
+    codes = encoded.indices.fill_null(-1).to_numpy()
+    first_rows = _changes(codes)
+    sizes = np.diff(first_rows, append=codes.size)
+    for code, size in zip(codes[first_rows].tolist(), sizes.tolist(), strict=True):
+        yield known[code] * size
+
+
+def _of_numbers(values: Any) -> bytes:
+    """Return numbers in 8 bytes each, big-endian: doubles or integers of 64 bits."""
+    numbers = _plain(values)
+    return numbers.astype(">f8" if numbers.dtype.kind == "f" else ">i8").tobytes()
+
+
+def _plain(values: Any) -> NDArray[Any]:
+    """Return the values of a column, with dates as microseconds."""
+    if pa.types.is_timestamp(values.type):
+        values = values.cast(pa.int64())
+    return np.asarray(values.to_numpy(zero_copy_only=False))
+
+
+def _changes(*codes: NDArray[Any]) -> NDArray[np.intp]:
+    """Return the rows in which runs of equal codes, -1 or more, begin."""
+    return np.flatnonzero(np.any([np.diff(of, prepend=-2) for of in codes], axis=0))
+
+
+# Reading
+
+
+def read_path(path: str | os.PathLike[str], limits: Limits, of: str = "") -> State:
+    """Return the counts in a file; messages have `of` before its name."""
+    data = read_file(path, most=limits.max_bytes)
+    return read_content(data, f"{of}{os.fspath(path)!r}", limits)
+
+
+def read_content(data: Any, name: str, limits: Limits) -> State:
+    """Return a file's counts, if the file is whole and rows with these counts can exist."""
     try:
-        return importlib.import_module("pyarrow.parquet")
-    except ImportError as error:
-        raise ImportError(
-            "Files of ScoreCounts need pyarrow, which is not installed by default. Install it by: "
-            'pip install "skfedauc[files]"'
-        ) from error
+        limits.check("max_bytes", len(data), "it has {} bytes or more")
+        state = read(
+            data,
+            name,
+            "ScoreCounts",
+            VERSION,
+            lambda *facts: _read(*facts, data=data, limits=limits),
+        )
+    except LimitError as error:
+        raise LimitError(f"{name} is refused: {error}.") from None
+    return checked(state, name)
+
+
+def read_sources(path: Any) -> tuple[Source, ...]:
+    """Return a file's sources without reading its table; none if it is damaged."""
+    try:
+        return _sources_of(json.loads(pq.read_metadata(path).metadata[KEY]))
+    except Exception:  # reading the counts will raise the error
+        return ()
+
+
+def _sources_of(facts: Mapping[str, Any]) -> tuple[Source, ...]:
+    return in_order(map(Source.from_dict, facts["sources"]))
+
+
+def _read(file: Any, told: dict[str, Any], *, data: Any, limits: Limits) -> State:
+    is_old = told["version"] < VERSION
+    facts = _updated(told, file.schema_arrow.names) if is_old else told
+    _check_facts(facts, limits)
+    described, metadata = facts["group_columns"] or [], file.metadata.metadata
+    wanted = column_names(
+        facts["level"],
+        is_weighted=facts["is_weighted"],
+        has_limits=bool(facts.get("has_limits")),
+    )
+    table = _table(file, facts, wanted, data, limits)
+    starts, columns = _runs(table, len(described))
+    values = {name: _values(table[name], name) for name in wanted}
+    for name in N_ROWS:
+        found = int(values[name].sum(dtype=np.uint64))
+        if found != facts[name]:
+            raise ValueError(f"its metadata has {name} {facts[name]}, and its column {found}")
+    labels = labels_of(described, columns) if described else None
+    state = _state_of(starts, values, labels, _known_facts(facts))
+    if is_old:
+        digest, expected = _old_checksum(told, state, described, columns), told.get("sha256")
+    else:
+        digest = checksum(metadata[KEY], table)
+        expected = metadata.get(_CHECKSUM, b"").decode()
+    if digest != expected:
+        raise ValueError("its SHA-256 is another one")
+    limits.check("max_groups", state.n_groups, "it has {} groups")
+    limits.check_sender([] if state.labels is None else state.labels.tolist(), state.sources)
+    return state
+
+
+# Types of the values in the metadata; the optional ones may be None or absent.
+_TYPES = {
+    "package": str,
+    "level": str,
+    "n_cells": int,
+    "n_negatives": int,
+    "n_positives": int,
+    "n_missing": int,
+    "is_weighted": bool,
+    "has_limits": bool,
+    "group_columns": list,
+    "labels_seen": list,
+    "sources": list,
+    "min_count": int,
+    "withheld": dict,
+}
+_OPTIONAL = ("has_limits", "group_columns", "min_count", "withheld")
+
+
+def check(is_right: Mapping[str, object]) -> None:
+    """Raise a ValueError with the reason whose condition does not hold."""
+    for reason, holds in is_right.items():
+        if not holds:
+            raise ValueError(reason)
+
+
+def _check_facts(facts: dict[str, Any], limits: Limits) -> None:
+    for key, kind in _TYPES.items():
+        value = facts.get(key)
+        if type(value) is not kind and not (value is None and key in _OPTIONAL):
+            raise ValueError(f"its metadata has no {key} of type {kind.__name__}")
+    level, withheld, columns = facts["level"], facts.get("withheld"), facts["group_columns"] or []
+    classes = [*facts["labels_seen"], *[facts["pos_label"]] * (facts["pos_label"] is not None)]
+    own = facts.get("group_names", [])
+    check(
+        {
+            "it is a checkpoint of from_batches, with only a part of the rows": "checkpoint"
+            not in facts,
+            "its metadata has no known level of disclosure": level in _LEVELS.values()
+            and ("bins" in facts) == (level == "bins"),
+            "its metadata has no has_limits of type bool": (facts.get("has_limits") is None)
+            == (level != "summary"),
+            "its metadata has labels of classes that are none": all(
+                type(label) in (int, float, str) and label == label for label in classes
+            ),
+            "its metadata has withheld groups that are none": not withheld
+            or (
+                set(withheld) == set(Withheld._fields)
+                and isinstance(withheld["labels"], list | None)
+            ),
+            "its metadata has no sources": facts["sources"],
+            "its metadata has group_columns that are none": facts["group_columns"] != [],
+            "its metadata does not describe the labels of a column of groups": all(
+                column.get("kind") in _KINDS
+                and (type(column.get("zone")) is str) == (column["kind"] == "instant")
+                and (type(column.get("labels")) is list) == (column["kind"] == "coded")
+                for column in columns
+            ),
+            "its metadata has group_names that are no names": type(own) is list
+            and all(type(name) is str for name in [*own, *(of["name"] for of in columns)]),
+        }
+    )
+    n_rows = max(facts["n_negatives"], facts["n_positives"])
+    limits.check("max_rows", n_rows, "it counts {} rows of a class")
+    limits.check("max_cells", facts["n_cells"], "it has {} cells")
+    limits.check("max_sources", len(facts["sources"]), "it has {} sources")
+    known = ("group_names", "labels_seen", "pos_label", "withheld", "group_columns")
+    limits.check_text(_longest([facts.get(name) for name in known]))
+    # The identifier is no name.
+    limits.check_text(_longest([{**source, "identifier": None} for source in facts["sources"]]))
+
+
+def _longest(value: Any) -> int:
+    """Return the length of the longest text in a value of JSON."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list):
+        return max(map(_longest, value), default=0)
+    return len(value) if isinstance(value, str) else 0
+
+
+def _known_facts(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the `State` attributes that the metadata hold."""
+    bins, withheld, told = facts.get("bins"), facts.get("withheld"), Withheld()
+    if withheld is not None:
+        labels = withheld["labels"]
+        known = None if labels is None else tuple(map(label_of, labels))
+        told = Withheld(**{**withheld, "labels": known})
+    of_bins = None if bins is None else Bins.from_dict(bins)
+    names = [column["name"] for column in facts["group_columns"] or []]
+    return {
+        "disclosure": Disclosure(facts["level"], of_bins, facts.get("min_count"), withheld=told),
+        "group_names": tuple(facts.get("group_names", names)),
+        "classes": _labels.Classes(tuple(facts["labels_seen"]), facts["pos_label"]),
+        "n_missing": facts["n_missing"],
+        "sources": _sources_of(facts),
+        "is_complete": True,
+    }
+
+
+def _table(
+    file: Any, facts: dict[str, Any], wanted: Sequence[str], data: Any, limits: Limits
+) -> Any:
+    """Return a file's table, with texts as numbers of distinct texts."""
+    metadata, is_weighted = file.metadata, facts["is_weighted"]
+    kinds = {column["name"]: column["kind"] for column in facts["group_columns"] or []}
+    of_groups = [(name, _KINDS[kind]) for name, kind in kinds.items()]
+    of_values = [(name, _type_of(name, is_weighted=is_weighted)) for name in wanted]
+    check_columns(file.schema_arrow, [*of_groups, *of_values])
+    check_size(metadata, facts["n_cells"], len(data))
+    texts = [name for name, kind in kinds.items() if kind in _TEXTS]
+    _check_limits_of_size(metadata, len(texts), limits)
+    may_lack = [name for name, kind in kinds.items() if kind != "text"]
+    table = table_of(data, metadata, texts, may_lack)
+    # Refuse long labels before they become Python objects.
+    for chunk in (chunk for name in texts for chunk in table.column(name).chunks):
+        limits.check_text(compute.max(compute.utf8_length(chunk.dictionary)).as_py() or 0)
+    return table
+
+
+def _check_limits_of_size(metadata: Any, n_texts: int, limits: Limits) -> None:
+    """Refuse content beyond the receiver's limits before it is read."""
+    in_memory = size_in_memory(metadata)
+    limits.check("max_bytes", in_memory, "its content would take {} bytes of memory")
+    # A character of UTF-8 has up to 4 bytes. Pages hold a text once, or once per row.
+    per_row = _BYTES_PER_VALUE * metadata.num_columns + 4 * limits.max_label_length * n_texts
+    if size_declared(metadata) > _FEW_BYTES + per_row * metadata.num_rows:
+        raise LimitError(
+            f"its {metadata.num_rows:,} rows would take {in_memory:,} bytes of memory, so it has "
+            f"labels above the receiver's limit of {limits.max_label_length:,} characters; pass "
+            "limits=Limits(max_label_length=...) to accept it"
+        )
+
+
+def _runs(table: Any, n_columns: int) -> tuple[NDArray[np.intp], list[Any]]:
+    """Return where the groups change, and the group columns with one value per run."""
+    whole = [column.combine_chunks() for column in table.columns[:n_columns]]
+    codes = [array.dictionary_encode().indices.fill_null(-1).to_numpy() for array in whole]
+    first = _changes(*(codes or [np.zeros(table.num_rows, np.int32)]))
+    return np.append(first, table.num_rows), [array.take(pa.array(first)) for array in whole]
+
+
+def _values(column: Any, name: str) -> NDArray[Any]:
+    if pa.types.is_decimal(column.type):
+        return object_array(map(int, column.cast(pa.string()).to_pylist()))
+    values: NDArray[Any] = column.to_numpy()
+    if name in N_ROWS and values.size and int(values.min()) < 0:
+        place = int(np.argmax(values < 0))
+        raise ValueError(f"column {name} has {values[place]} in row {place}")
+    return values
+
+
+def _state_of(
+    starts: NDArray[np.int64], values: Mapping[str, Any], labels: Any, facts: dict[str, Any]
+) -> State:
+    """Return a state from rows in any order; rows in order keep their arrays."""
+    weights, ranges = stacked(values, WEIGHT_COLUMNS), stacked(values, RANGE_COLUMNS)
+    negatives, positives = (values[name] for name in N_ROWS)
+    is_sorted = labels is None or _labels.are_sorted_labels(labels)
+    content: Cells | Summary
+    if facts["disclosure"].level == "summary":
+        if starts[-1] != (starts.size - 1 if labels is None else len(set(labels.tolist()))):
+            raise ValueError("it is a summary with several rows of a group")
+        dtype = dtype_of_u2(negatives, positives) if weights is None else np.dtype(np.float64)
+        prefixes = [prefix for prefix in PREFIXES if f"{prefix}u2" in values]
+        u2 = np.stack([values[f"{prefix}u2"].astype(dtype) for prefix in prefixes])
+        sums = [[values[prefix + of] for of in OwnMoments._fields] for prefix in prefixes]
+        content = Summary(negatives, positives, weights, u2, np.array(sums))
+    else:
+        rows = compact_counts(negatives), compact_counts(positives)
+        scores = values["score"] + 0.0  # -0.0 becomes 0.0
+        content = Cells(starts.astype(np.intp), scores, *rows, weights)
+        rises = scores[1:] > scores[:-1]
+        rises[starts[1:-1] - 1] = True
+        # The check of the state refuses scores that are not finite.
+        is_sorted = (is_sorted and rises.all()) or not np.isfinite(scores).all()
+    state = State(content, labels, ranges, **facts)
+    if is_sorted:
+        return state
+    if labels is None:
+        return changed(state, state.cells, None)
+    return regrouped(state, lambda label: label)._replace(**facts)
+
+
+# Group labels
+
+
+def _column_of(labels: NDArray[Any]) -> tuple[dict[str, Any], Any]:
+    """Return the facts and the values of a column of labels; texts as numbers of distinct texts.
+
+    The facts are the kind, an instant's zone and the labels of coded texts.
+    """
+    items = labels.tolist()
+    if not all(isinstance(label, str) for label in items):
+        items = [None if _labels.is_missing(label) else label for label in items]
+    known = [label for label in items if label is not None]
+    if labels.dtype.kind == "M":
+        _check_dates(known)
+    empty = {"b": "boolean", "i": "integer", "u": "unsigned", "M": "date", "O": "text"}
+    kind = _kind_of(known, empty[labels.dtype.kind])
+    facts: dict[str, Any] = {"kind": kind}
+    if kind == "other":
+        facts, values = _coded(known)
+        coded = iter(values)
+        items = [None if label is None else next(coded) for label in items]
+    array = pa.array(items, _KINDS[facts["kind"]])
+    return facts, array.dictionary_encode() if facts["kind"] in _TEXTS else array
+
+
+def _kind_of(known: list[Any], empty: str) -> str:
+    """Return the kind of labels of one simple type; "other" for others, and `empty` for none."""
+    types = set(map(type, known))
+    if types == {int} and max(known) >= 1 << 63:
+        return "unsigned" if min(known) >= 0 else "other"
+    kinds = {bool: "boolean", int: "integer", str: "text", datetime.datetime: "date"}
+    return kinds.get(types.pop(), "other") if len(types) == 1 else "other" if types else empty
+
+
+def _check_dates(dates: Iterable[Any]) -> None:
+    """Refuse dates that Python cannot represent, for which numpy has integers."""
+    if any(isinstance(date, int) for date in dates):
+        raise ValueError("dates must be from the years 1 to 9999")
+
+
+def _coded(known: list[Any]) -> tuple[dict[str, Any], list[Any]]:
+    """Return the facts and the values of a column of labels without a simple type."""
+    entries = [entry_of(item) for item in known]
+    zones = {entry.get("zone") if isinstance(entry, dict) else None for entry in entries}
+    if len(zones) == 1 and None not in zones:
+        return {"kind": "instant", "zone": zones.pop()}, known
+    coded = [json.dumps(entry) for entry in entries]
+    text_of = {code: str(label) for code, label in zip(coded, known, strict=True)}
+    if len(set(text_of.values())) < len(text_of):  # labels whose texts are equal
+        text_of = {code: code for code in text_of}
+    pairs = [[text, json.loads(code)] for code, text in text_of.items()]
+    return {"kind": "coded", "labels": pairs}, [text_of[code] for code in coded]
+
+
+def labels_of(described: Sequence[Mapping[str, Any]], columns: Sequence[Any]) -> NDArray[Any]:
+    """Return the group labels from a file's columns."""
+    parts = [_labels_of(facts, array) for facts, array in zip(described, columns, strict=True)]
+    if len(parts) > 1:
+        return object_array(zip(*parts, strict=True))
+    if any(isinstance(label, tuple) for label in parts[0][:1]):
+        raise ValueError("one column has the labels of several")
+    # Integers that fit have the signed type, so that equal labels have equal arrays.
+    dtype = _ARRAYS.get(_kind_of(parts[0], described[0]["kind"]), object)
+    return object_array(parts[0]) if dtype is object else np.array(parts[0], dtype)
+
+
+def _labels_of(facts: Mapping[str, Any], array: Any) -> list[Any]:
+    kind = facts["kind"]
+    if kind in ("date", "instant"):
+        dates = array.cast(pa.timestamp("us")).to_numpy(zero_copy_only=False)
+        items = dates.tolist()
+        _check_dates(items)
+        if kind == "instant":
+            items = _instants(dates, facts["zone"])
+    else:
+        items = (array.dictionary_decode() if kind in _TEXTS else array).to_pylist()
+    if kind == "coded":
+        label_of_text = {text: label_of(entry) for text, entry in facts["labels"]}
+        # Labels that a simpler kind of column can hold have arrays of another type.
+        if _column_of(object_array(label_of_text.values()))[0]["kind"] != "coded":
+            raise ValueError("coded labels are of another kind")
+        items = [None if text is None else label_of_text[text] for text in items]
+    return [_labels.MISSING if item is None else item for item in items]
+
+
+def _instants(dates: NDArray[np.datetime64], zone: str) -> list[Any]:
+    import pandas as pd
+
+    instants = pd.DatetimeIndex(dates).tz_localize("UTC").tz_convert(zone)
+    if str(instants.tz) != zone:
+        raise ValueError(f"{shortened(zone)} is no time zone")
+    found: list[Any] = instants.astype(object).where(instants.notna(), None).tolist()
+    return found
+
+
+# Versions 1 to 3, whose checksum covers the JSON text that Python writes
+_LEVELS = {1: "exact", 2: "bins", 3: "summary"}
+
+
+def _updated(facts: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """Return metadata in the form of version 4; `names` are those of the file's columns."""
+    level = _LEVELS[facts["version"]]
+    if facts.get("disclosure") != (None if level == "exact" else level):
+        raise ValueError("its metadata has another level of disclosure than its version")
+    new = {**facts, "level": level}
+    if facts["group_columns"] is not None:
+        own = zip(facts["group_columns"], names, strict=False)
+        new["group_columns"] = [{**column, "name": name} for column, name in own]
+    # The value of min_count is unknown. Counts with rows that may count several times are
+    # refused where counts with this mark are.
+    if facts.get("is_suppressed") or facts.get("may_repeat"):
+        new["min_count"] = 1
+    return new
+
+
+def _old_checksum(
+    facts: Mapping[str, Any], state: State, described: Sequence[Any], columns: Sequence[Any]
+) -> str:
+    """Return the SHA-256 of the sorted JSON, the texts of the groups and the arrays."""
+    arrays, texts = state._replace(labels=None).arrays, []
+    if state.summary is not None:
+        *arrays, u2, moments = arrays
+        for of_prefix in zip(u2, moments, strict=True):
+            arrays += of_prefix
+    for of_column, array in zip(described, columns, strict=True):
+        if of_column["kind"] in _TEXTS:
+            texts.append(array.dictionary_decode().fill_null("").to_pylist())
+        else:
+            arrays.append(_plain(array.fill_null(pa.scalar(0).cast(array.type))))
+        if array.null_count:
+            arrays.append(_plain(array.is_null()))
+    return digest(facts, texts, arrays)
+
+
+def digest(
+    facts: Mapping[str, Any], texts: Iterable[list[Any]], arrays: Iterable[NDArray[Any]]
+) -> str:
+    """Return the SHA-256 over metadata, text lists and arrays, in hexadecimal.
+
+    Text is UTF-8. Numbers are little-endian, as on most processors.
+    """
+    plain = {name: value for name, value in facts.items() if name != "sha256"}
+    sha256 = hashlib.sha256(json.dumps(plain, sort_keys=True, ensure_ascii=False).encode())
+    for of_column in texts:
+        sha256.update(json.dumps(of_column, ensure_ascii=False).encode())
+    for array in arrays:
+        if array.dtype.kind == "O":  # integers of more than 64 bits
+            sha256.update(json.dumps(array.tolist()).encode())
+            continue
+        ordered = array.astype(array.dtype.newbyteorder("<"), copy=False)
+        sha256.update(np.ascontiguousarray(ordered).reshape(-1).view(np.uint8).data)
+    return sha256.hexdigest()
+
+
+# Parquet
 
 
 def read_file(
@@ -103,16 +663,12 @@ def version_of_package() -> str:
 
 def written(table: Any, metadata: Mapping[Any, Any], **options: Any) -> bytes:
     """Return a file's content; the options are those of `pyarrow.parquet.ParquetWriter`."""
-    import pyarrow as pa
-
     options |= {"write_page_checksum": True, "store_schema": False}
     for compression in ("zstd", "none"):
         sink = pa.BufferOutputStream()
-        with pyarrow_parquet().ParquetWriter(
-            sink, table.schema, compression=compression, **options
-        ) as writer:
+        with pq.ParquetWriter(sink, table.schema, compression=compression, **options) as writer:
             if table.num_rows:
-                writer.write_table(table, row_group_size=_GROUP_ROWS)
+                writer.write_table(table, row_group_size=_CHUNK)
             writer.add_key_value_metadata(metadata)
         data = bytes(sink.getvalue())
         # Some content, such as the scores 0, 1, 2, ..., compresses very well. A reader would refuse
@@ -122,31 +678,18 @@ def written(table: Any, metadata: Mapping[Any, Any], **options: Any) -> bytes:
     return data
 
 
-def digest(
-    facts: Mapping[str, Any], texts: Iterable[list[Any]], arrays: Iterable[NDArray[Any]]
-) -> str:
-    """Return the SHA-256 over metadata, text lists and arrays, in hexadecimal.
-
-    Text is UTF-8. Numbers are little-endian, as on most processors.
-    """
-    plain = {name: value for name, value in facts.items() if name != "sha256"}
-    sha256 = hashlib.sha256(json.dumps(plain, sort_keys=True, ensure_ascii=False).encode())
-    for of_column in texts:
-        sha256.update(json.dumps(of_column, ensure_ascii=False).encode())
-    for array in arrays:
-        if array.dtype.kind == "O":  # integers of more than 64 bits
-            sha256.update(json.dumps(array.tolist()).encode())
-            continue
-        ordered = array.astype(array.dtype.newbyteorder("<"), copy=False)
-        sha256.update(np.ascontiguousarray(ordered).reshape(-1).view(np.uint8).data)
-    return sha256.hexdigest()
+def damaged(name: str, error: Exception, kind: str = "ScoreCounts") -> ValueError:
+    """Return the error for an unreadable file."""
+    reason = str(error) if type(error) is ValueError else f"{type(error).__name__}: {error}"
+    return ValueError(
+        f"{name} is no file of {kind}, or is damaged: {reason[:400].rstrip('.')}. Ask for another "
+        "copy."
+    )
 
 
 def opened(data: Any, metadata: Any = None, texts: Sequence[str] = ()) -> Any:
     """Open a file, and read the columns `texts` as indices into distinct texts."""
-    import pyarrow as pa
-
-    return pyarrow_parquet().ParquetFile(
+    return pq.ParquetFile(
         pa.BufferReader(pa.py_buffer(data)),
         metadata=metadata,
         read_dictionary=list(texts),
@@ -162,7 +705,6 @@ def read(
     data: Any, name: str, kind: str, newest: int, content_of: Callable[[Any, dict[str, Any]], T]
 ) -> T:
     """Return what `content_of` makes of a file and its metadata, if the class `kind` wrote it."""
-    pyarrow_parquet()  # raise the error for a missing package
     head, tail = bytes(data[: len(MAGIC)]), bytes(data[-len(MAGIC) :])
     if MAGIC.startswith(head) and (tail != MAGIC or len(data) == len(MAGIC)):
         reason = "its end is missing, so it was probably cut off when it was copied"
@@ -204,7 +746,7 @@ def _check_format(facts: dict[str, Any], name: str, kind: str, newest: int) -> N
     if type(version) is not int or version < 1:
         raise ValueError(f"its metadata has the version {shortened(version)}")
     if version > newest:
-        raise NewerVersionError(
+        raise RefusedError(
             f"{name} has version {version} of the file format, written by skfedauc "
             f"{shortened(facts.get('package'))}; skfedauc {version_of_package()} reads versions "
             f"up to {newest}. Upgrade by: pip install --upgrade skfedauc"
@@ -213,8 +755,6 @@ def _check_format(facts: dict[str, Any], name: str, kind: str, newest: int) -> N
 
 def check_columns(schema: Any, expected: Sequence[tuple[str, Any]]) -> None:
     """Raise an error unless a file has columns of these names and types."""
-    import pyarrow as pa
-
     names = [name for name, _ in expected]
     if schema.names != names or len(set(names)) < len(names):
         raise ValueError(
@@ -254,6 +794,19 @@ def table_of(
             place = int(np.argmax(column.is_null().to_numpy()))
             raise ValueError(f"column {shortened(name)} has no value in row {place}")
     return table
+
+
+def whole_numbers(columns: Mapping[str, NDArray[np.int64]]) -> Any:
+    """Return a table of integers without absent values."""
+    fields = [pa.field(name, pa.int64(), nullable=False) for name in columns]
+    return pa.table(dict(columns), pa.schema(fields))
+
+
+def table_of_whole_numbers(file: Any, names: Sequence[str], n_rows: int, data: Any) -> Any:
+    """Return a file's table if it has these columns of integers and this number of rows."""
+    check_columns(file.schema_arrow, [(name, pa.int64()) for name in names])
+    check_size(file.metadata, n_rows, len(data))
+    return table_of(data, file.metadata)
 
 
 def size_declared(metadata: Any) -> int:

@@ -17,11 +17,9 @@ from skfedauc._kernel import Cells
 from skfedauc.counts import reducing
 from skfedauc.counts.bins import Bins
 from skfedauc.counts.disclosure import Disclosure, Need, check_rule, needs
-from skfedauc.counts.files import Limits, Saved, check_limits, content_of, read_content, read_path
+from skfedauc.counts.files import Limits, Saved, check_limits, state_of_table, table_of
 from skfedauc.counts.merging import difference, merged
-from skfedauc.counts.parquet import check_bytes
 from skfedauc.counts.state import Source, State, in_order, new_source, state_of_rows
-from skfedauc.counts.tables import Columns, count_table, state_of_table, table_of
 from skfedauc.counts.vectors import Grid, state_of_vector, vector_of
 
 if TYPE_CHECKING:
@@ -282,6 +280,8 @@ class ScoreCounts(Saved):
         >>> ScoreCounts.from_table(table, label="ill", score="risk")
         ScoreCounts(no groups, 3 rows: 2 positives and 1 negative, 2 distinct scores)
         """
+        from skfedauc.counts.tables import Columns, count_table
+
         _input.check_keywords(options, CountOptions.__annotations__, "ScoreCounts.from_table")
         columns = Columns(label, score, group, weight)
         return cls._of(count_table(table, columns, max_cells, **options))
@@ -348,8 +348,8 @@ class ScoreCounts(Saved):
         >>> ScoreCounts.from_batches(iter(days))
         ScoreCounts(2 groups, 4 rows: 2 positives and 2 negatives, 4 distinct scores)
         """
-        # The import is local because counting arrays does not need joblib.
         from skfedauc.counts.batches import count_batches
+        from skfedauc.counts.tables import Columns
 
         _input.check_keywords(options, CountOptions.__annotations__, "ScoreCounts.from_batches")
         columns = Columns(label, score, group, weight)
@@ -654,10 +654,14 @@ class ScoreCounts(Saved):
         OSError, TypeError, ImportError
             If the file cannot be read, if `path` is not a path, or if pyarrow is not installed.
         """
-        return cls._of(read_path(path, check_limits(limits), "path "))
+        from skfedauc.counts import parquet
+
+        return cls._of(parquet.read_path(path, check_limits(limits), "path "))
 
     def _of_file(self) -> bytes:
-        return content_of(identified(self))
+        from skfedauc.counts import parquet
+
+        return parquet.content_of(identified(self))
 
     @classmethod
     def from_bytes(
@@ -681,8 +685,10 @@ class ScoreCounts(Saved):
         ValueError, TypeError, ImportError
             As in `load`, or if `data` is not bytes-like.
         """
-        check_bytes(data)
-        return cls._of(read_content(data, "data", check_limits(limits)))
+        from skfedauc.counts import parquet
+
+        parquet.check_bytes(data)
+        return cls._of(parquet.read_content(data, "data", check_limits(limits)))
 
     def to_vector(
         self, bins: Bins, groups: Any = None, *, max_count: int | None = None

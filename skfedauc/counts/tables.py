@@ -1,4 +1,4 @@
-"""Counts from tables: tables of counts, tables of rows, lazy tables and databases.
+"""Counts of tables of rows, lazy tables and databases.
 
 A lazy table or database runs one aggregation: ``SELECT group, score, label, COUNT(*) ... GROUP BY
 group, score, label``. Only its result is read here, and checked by the rules for rows: engines
@@ -12,131 +12,26 @@ that float64 is exact.
 from __future__ import annotations
 
 import contextlib
-import difflib
 import re
 import sys
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
+import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc import _input, _labels, _rows, _words
 from skfedauc._kernel import Cells
 from skfedauc.counts.bins import NOT_BINNED, Bins, expression_of
-from skfedauc.counts.disclosure import Disclosure, check_rule
-from skfedauc.counts.files import (
-    COUNT_COLUMNS,
-    RANGE_COLUMNS,
-    WEIGHT_COLUMNS,
-    named_columns,
-    stacked,
-    values_of,
-)
+from skfedauc.counts.disclosure import check_rule
 from skfedauc.counts.reducing import reduced
-from skfedauc.counts.state import State, added, check_weight_sums, state_of_rows, wrong_ranges
-
-if TYPE_CHECKING:
-    import narwhals.stable.v2 as nw
-    import pandas as pd
+from skfedauc.counts.state import State, added, state_of_rows
 
 # Arguments of `from_predictions`, and which of the columns each is
 _ARGUMENTS = {"y_true": "label", "y_score": "score", "groups": "group", "sample_weight": "weight"}
-_N_ROWS = COUNT_COLUMNS[1:]
-_OPTIONAL = (*WEIGHT_COLUMNS, *RANGE_COLUMNS)
 # Range of valid weights, so that sums of their squares neither overflow nor underflow
 _SMALLEST, _LARGEST = 1e-100, 1e100
-
-
-def state_of_table(group: Any, counts: Mapping[str, Any], columns: Mapping[str, Any]) -> State:
-    """Return the state of a table of counts, with the arguments of `ScoreCounts.from_counts`."""
-    given = {name: column for name, column in {**counts, **columns}.items() if column is not None}
-    absent = [name for name in counts if name not in given]
-    if absent:
-        table = "table.to_pandas()" if hasattr(group, "to_pandas") else "table"
-        raise TypeError(
-            f"from_counts needs the column {', '.join(absent)}; got none. It takes the columns of "
-            f"a table by name: ScoreCounts.from_counts(**{table})."
-        )
-    by_name = {name: given.pop(name) for name in columns if name in given and name not in _OPTIONAL}
-    for together in (WEIGHT_COLUMNS, RANGE_COLUMNS):
-        absent = [name for name in together if name not in given]
-        if 0 < len(absent) < len(together):
-            raise TypeError(
-                f"from_counts needs {_words.enumerated(together)} together; "
-                f"{_words.enumerated(absent)} {'is' if len(absent) == 1 else 'are'} missing."
-            )
-    for name in by_name:
-        # The score is passed, so that "scores" is a column of labels.
-        near = difflib.get_close_matches(name, [*_N_ROWS, *_OPTIONAL], n=1, cutoff=0.8)
-        if near:
-            raise TypeError(
-                f"from_counts has no column {_words.shortened(name)}: is it "
-                f"{_words.shortened(near[0])}? A column of group labels needs a name that is less "
-                "like it."
-            )
-    if group is not None and by_name:
-        raise TypeError(
-            f"from_counts takes group or columns of labels by name ({', '.join(by_name)}), not "
-            "both."
-        )
-    _rows.check_row_order({"group": group, **by_name, **given})
-    found = {name: _checked_column(name, column) for name, column in given.items()}
-    scores = found["score"]
-    for name, column in found.items():
-        _input.check_length(name, column.size, "score", scores.size)
-    negatives, positives = (found[name] for name in _N_ROWS)
-    weights, ranges = stacked(found, WEIGHT_COLUMNS), stacked(found, RANGE_COLUMNS)
-    if weights is not None:
-        check_weight_sums(weights, negatives, positives)
-    wrong = wrong_ranges(scores, ranges)
-    if wrong is not None:
-        raise ValueError(f"score must be from score_low to score_high: {wrong}.")
-    kept = negatives + positives > 0
-    codes, labels, names = _encode_group_columns(group, by_name)
-    if codes is not None and labels is not None:
-        _input.check_length("group", codes.size, "score", scores.size)
-        codes, labels = _labels.drop_unused(codes[kept], labels)
-    no_starts = np.zeros(0, np.int64)  # cells out of order
-    cells = Cells(no_starts, scores, negatives, positives, weights).take(kept, no_starts)
-    ranges = None if ranges is None else ranges[:, kept]
-    rule = Disclosure("exact" if ranges is None else "bins")
-    return added(cells, codes, labels=labels, ranges=ranges, group_names=names, disclosure=rule)
-
-
-def _checked_column(name: str, column: Any) -> NDArray[Any]:
-    if name in _N_ROWS:
-        return _input.check_counts(column, name)
-    if name in WEIGHT_COLUMNS:
-        return _input.check_sums(column, name)
-    return _input.check_scores(column, name) + 0.0  # -0.0 becomes 0.0
-
-
-def table_of(state: State) -> pd.DataFrame:
-    """Return the table of counts that `state_of_table` reads."""
-    import pandas as pd
-
-    (_, counts), of_cell = values_of(state), state.cells.groups
-    # `state_of_table` reads columns with these names as ranges and weights.
-    columns = named_columns(state, [*counts, *_OPTIONAL])
-    return pd.DataFrame({**{name: of[of_cell] for name, of in columns.items()}, **counts})
-
-
-def _encode_group_columns(
-    group: Any, group_columns: Mapping[str, Any]
-) -> tuple[NDArray[np.intp] | None, NDArray[Any] | None, tuple[str, ...]]:
-    """Return group numbers, group labels and the group column names."""
-    if group is None and not group_columns:
-        return None, None, ()
-    if group is not None:
-        codes, labels = _labels.encode_groups(group, "group")
-        names = _labels.names_of(labels, group)
-    else:
-        codes, labels = _labels.encode_columns(group_columns)
-        names = tuple(group_columns)
-        _labels.check_text(names, "the name of a column of groups")
-    is_default = names in ((), ("",), _labels.default_names(len(names)))
-    return codes, labels, () if is_default else names
 
 
 class Columns(NamedTuple):
@@ -216,8 +111,6 @@ def _as_frame(table: Any) -> Any:
 
 def frame_of(table: Any, columns: Columns) -> nw.DataFrame[Any] | nw.LazyFrame[Any]:
     """Check a table's columns, and return the table as a narwhals DataFrame or LazyFrame."""
-    import narwhals.stable.v2 as nw
-
     table = _as_frame(table)
     try:
         frame: nw.DataFrame[Any] | nw.LazyFrame[Any] = nw.from_native(
@@ -246,8 +139,6 @@ def count_table(
     disclosure: Any = "exact",
 ) -> State:
     """Count a table's rows, with the arguments of `ScoreCounts.from_table`."""
-    import narwhals.stable.v2 as nw
-
     check_columns(columns, required=("label", "score"))
     missing = _labels.check_missing(missing)
     max_cells = _input.check_whole_number(max_cells, "max_cells")
@@ -286,8 +177,6 @@ def query_of(frame: nw.LazyFrame[Any], columns: Columns, bins: Bins | None) -> n
     result then also has the number of valid weights (`n_valid`), the smallest and the largest
     weight, the sum of the weights and the sum of the squared weights.
     """
-    import narwhals.stable.v2 as nw
-
     groups = columns.by_argument.get("group", [])
     keys = {f"group_{number}": nw.col(name) for number, name in enumerate(groups)}
     keys |= {"score": nw.col(str(columns.score)), "label": nw.col(str(columns.label))}
@@ -316,8 +205,6 @@ def _weight_columns(
     frame: nw.LazyFrame[Any], column: str
 ) -> tuple[dict[str, nw.Expr], dict[str, nw.Expr]]:
     """Return columns of the weights by row, and their sums by group of rows."""
-    import narwhals.stable.v2 as nw
-
     weight = nw.col(column)
     if frame.collect_schema()[column] == nw.Boolean:
         weight = weight.cast(nw.Int32)  # PostgreSQL converts booleans only to this type
@@ -349,8 +236,6 @@ def count_in_table(
     bins: Bins | None,
 ) -> State:
     """Count the rows of a lazy table, with a score for each of the bins."""
-    import narwhals.stable.v2 as nw
-
     _refuse_other_than_numbers(frame, columns)
     is_float = frame.collect_schema()[str(columns.score)].is_float()
     of_engine = bins if is_float else None  # other numbers are binned here
@@ -414,8 +299,6 @@ def _array(found: nw.DataFrame[Any], name: str, dtype: Any) -> NDArray[Any]:
 
 def _refuse_other_than_numbers(frame: nw.LazyFrame[Any], columns: Columns) -> None:
     """Refuse scores and weights that are text or dates, before the query reads all values."""
-    import narwhals.stable.v2 as nw
-
     schema = frame.collect_schema()
     checks = ((columns.score, _input.check_scores), (columns.weight, _input.check_weights))
     for column, check in checks:

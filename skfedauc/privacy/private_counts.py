@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from skfedauc import _input, _labels, _words
 from skfedauc.counts import Bins, ScoreCounts
-from skfedauc.counts.files import Saved
-from skfedauc.counts.parquet import OtherFileError, check_bytes, read_file
+from skfedauc.counts.files import OtherFileError, Saved
 from skfedauc.counts.score_counts import view_of
 from skfedauc.counts.state import Source, new_source
 from skfedauc.counts.vectors import Grid
@@ -338,7 +337,9 @@ class PrivateCounts(Saved):
         OSError, ImportError
             As in `save`.
         """
-        data = read_file(path, "PrivateCounts")
+        from skfedauc.counts import parquet
+
+        data = parquet.read_file(path, "PrivateCounts")
         return cls._of(read_content(data, f"path {os.fspath(path)!r}"))
 
     def _of_file(self) -> bytes:
@@ -364,7 +365,9 @@ class PrivateCounts(Saved):
         TypeError
             If `data` is not bytes-like.
         """
-        check_bytes(data, "PrivateCounts")
+        from skfedauc.counts import parquet
+
+        parquet.check_bytes(data, "PrivateCounts")
         return cls._of(read_content(data, "data"))
 
     def __len__(self) -> int:

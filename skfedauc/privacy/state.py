@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from skfedauc import _input, _labels
 from skfedauc._words import counted, listed
-from skfedauc.counts import Bins, ScoreCounts, parquet
+from skfedauc.counts import Bins, ScoreCounts
 from skfedauc.counts.files import entry_of, label_of
 from skfedauc.counts.merging import Agreement
 from skfedauc.counts.score_counts import identified, view_of
@@ -225,8 +225,7 @@ def _check_distinct(parts: Mapping[str, State]) -> None:
 
 def content_of(state: State) -> bytes:
     """Return a file's content."""
-    parquet.pyarrow_parquet()  # raise the error for a missing package
-    import pyarrow as pa
+    from skfedauc.counts import parquet
 
     position = {label: g for g, label in enumerate(state.groups)}
     facts: dict[str, Any] = {
@@ -245,29 +244,25 @@ def content_of(state: State) -> bytes:
         "exact_groups": [position[label] for label in state.exact_groups],
     }
     facts["sha256"] = parquet.digest(facts, [], [state.negatives, state.positives])
-    schema = pa.schema([pa.field(name, pa.int64(), nullable=False) for name in _COLUMNS])
     arrays = [*np.indices(state.negatives.shape), state.negatives, state.positives]
-    columns = [pa.array(array.reshape(-1)) for array in arrays]
-    table = pa.Table.from_arrays(columns, schema=schema)
-    metadata = {parquet.KEY: json.dumps(facts)}
-    return parquet.written(table, metadata, use_dictionary=False)
+    columns = {name: array.reshape(-1) for name, array in zip(_COLUMNS, arrays, strict=True)}
+    return parquet.written(
+        parquet.whole_numbers(columns), {parquet.KEY: json.dumps(facts)}, use_dictionary=False
+    )
 
 
 def read_content(data: Any, name: str) -> State:
     """Return the content of a file, after checking it."""
+    from skfedauc.counts import parquet
+
     return parquet.read(
         data, name, "PrivateCounts", _VERSION, lambda file, facts: _read(file, facts, data)
     )
 
 
-def _check(is_right: Mapping[str, object]) -> None:
-    """Raise a ValueError with the reason whose condition does not hold."""
-    for reason, holds in is_right.items():
-        if not holds:
-            raise ValueError(reason)
-
-
 def _read(file: Any, facts: dict[str, Any], data: Any) -> State:
+    from skfedauc.counts import parquet
+
     bins, names, label = Bins.from_dict(facts["bins"]), facts["group_names"], facts["pos_label"]
     labels, given = None, [] if facts["groups"] is None else list(map(label_of, facts["groups"]))
     if facts["groups"] is not None:
@@ -279,11 +274,13 @@ def _read(file: Any, facts: dict[str, Any], data: Any) -> State:
     covered = set(exact).union(*(release.groups for release in releases))
     sources = tuple(map(Source.from_dict, facts["sources"]))
     shape = (1 if labels is None else labels.size), bins.n_bins or 0
-    negatives, positives = _counts_in(file, shape, data)
+    table = parquet.table_of_whole_numbers(file, _COLUMNS, shape[0] * shape[1], data)
+    *places, negatives, positives = (column.to_numpy().reshape(shape) for column in table.columns)
     has_groups = known == given and isinstance(facts["groups"], list | None)
     digest = parquet.digest(facts, [], [negatives, positives])
-    _check(
+    parquet.check(
         {
+            "its groups or bins are not in order": np.array_equal(places, np.indices(shape)),
             "its groups are not in order": has_groups and (labels is None or known),
             "the names of its group columns are not text": type(names) is list
             and all(isinstance(name, str) for name in names),
@@ -309,9 +306,11 @@ def _groups_at(positions: Any, known: list[Any]) -> tuple[Any, ...]:
 
 
 def _release_of(facts: Any, known: list[Any]) -> Release:
+    from skfedauc.counts import parquet
+
     release = Release(**facts | {"groups": _groups_at(facts["groups"], known)})
     identifier, name, epsilon, k, _ = release
-    _check(
+    parquet.check(
         {
             "a release has no identifier": re.fullmatch("[0-9a-f]{32}", identifier),
             "a release has a name that is not text": isinstance(name, str | None),
@@ -321,17 +320,3 @@ def _release_of(facts: Any, known: list[Any]) -> Release:
         }
     )
     return release
-
-
-def _counts_in(file: Any, shape: tuple[int, int], data: Any) -> tuple[NDArray[np.int64], ...]:
-    """Check groups and bins, and return the numbers of negatives and positives."""
-    import pyarrow as pa
-
-    parquet.check_columns(file.schema_arrow, [(name, pa.int64()) for name in _COLUMNS])
-    parquet.check_size(file.metadata, shape[0] * shape[1], len(data))
-    *places, negatives, positives = (
-        column.to_numpy().reshape(shape) for column in parquet.table_of(data, file.metadata).columns
-    )
-    if not np.array_equal(places, np.indices(shape)):
-        raise ValueError("its groups or bins are not in order")
-    return negatives, positives

@@ -132,7 +132,7 @@ COMPILED = [
 TESTED = [
     Mutant(
         "the checksum leaves out the last array",
-        "counts/files.py",
+        "counts/parquet.py",
         "for column in table.columns:",
         "for column in table.columns[:-1]:",
         "tests/test_file_format.py tests/test_damaged_files.py",
