@@ -59,10 +59,6 @@ def compare_periods(
     ValueError, TypeError
         If no group has the reference period, or an argument is not as described.
 
-    See Also
-    --------
-    find_change : Test for a change at any time, which may be repeated each month.
-
     Notes
     -----
     Rows in different periods must be independent. The comparison is for one look at a fixed number
@@ -145,21 +141,13 @@ def find_change(
         with an AUC, if ranges of scores were joined, if periods are text that may not be in order
         of time, such as names of months, or an argument is not as described.
 
-    See Also
-    --------
-    compare_periods : Each period compared with a reference period, for a single look.
-
     Notes
     -----
     For each possible start, the test compares the average AUC of the periods from it on with that
-    before it. Periods with m positives and n negatives have the weight ``m n / (m + n)``, and a
-    common variance per weight, estimated from all periods so far. Rows in different periods must be
-    independent, as they are not if the same patients return.
-
-    The evidence of a start is a likelihood ratio, averaged over normal changes with standard
-    deviation `shift` [1]_. Its expectation is at most 1 at all looks together without a change, so
-    that it exceeds 1 / a with probability a at most [2]_; each start has a share of the error,
-    which falls slowly with time. This holds for normal AUCs with known variances;
+    before it. Periods with m positives and n negatives have the weight ``m n / (m + n)``, and rows
+    in different periods must be independent. The evidence of a start is a likelihood ratio,
+    averaged over normal changes with standard deviation `shift` [1]_. Without a change, it exceeds
+    1 / a at any look with probability a at most [2]_, for normal AUCs with known variances;
     ``benchmarks/periods.md`` has simulated error rates and delays.
 
     References
@@ -202,26 +190,23 @@ def find_change(
             "depends. Count the rows by bins without min_count, or as summaries."
         )
     variances = variances_of(counts)
-    alpha = (1.0 - confidence_level) / max(len(series), 1)
     rows = {}
     for group, numbers, periods in series:
         used = np.flatnonzero(variances.defined[numbers])
-        known = [periods[i] for i in used]
-        row = _change_of(variances, numbers[used], known, n_reference, shift, alpha, len(series))
-        if row is not None:
-            rows[group] = row
+        if used.size > n_reference:
+            known = [periods[i] for i in used]
+            alpha = (1.0 - confidence_level) / len(series)
+            row = _change_of(variances, numbers[used], known, n_reference, shift, alpha)
+            rows[group] = row | {"pvalue": min(len(series) * row["pvalue"], 1.0)}
     if not rows:
         raise ValueError(
             f"find_change needs a group with more than n_reference={n_reference} periods that have "
             "rows of both classes. Pass a smaller n_reference, or merge more periods."
         )
     index = _labels.index_of_labels(list(rows), counts.group_names[:-1])
-    kinds = {"since": object, "found": object}  # None stays None among texts
-    found = list(rows.values())
-    columns = {name: [row[name] for row in found] for name in found[0]}
-    return pd.DataFrame(
-        {name: pd.Series(values, index, kinds.get(name)) for name, values in columns.items()}
-    )
+    # None stays None among texts.
+    table = pd.DataFrame(list(rows.values()), index, dtype=object)
+    return table.astype(dict.fromkeys(table.columns[2:-1], float) | {"n_periods": int})
 
 
 def _series(counts: ScoreCounts) -> Iterator[tuple[Any, NDArray[np.intp], list[Any]]]:
@@ -271,15 +256,12 @@ def _change_of(
     n_reference: int,
     shift: float,
     alpha: float,
-    n_groups: int,
-) -> dict[str, Any] | None:
-    """Look at a group after each period, and return its row; None with too few periods.
+) -> dict[str, Any]:
+    """Look at a group after each period, and return its row.
 
     `alpha` is the group's share of the error. The evidence of a look is the logarithm of the
     largest likelihood ratio of a start, times the share of the error of this start.
     """
-    if len(periods) <= n_reference:
-        return None
     auc, weight = variances.auc[numbers], variances.size_weights[numbers]
     total, weighted = np.cumsum(weight), np.cumsum(weight * auc)
     # At each look, the variance per weight comes from the periods so far.
@@ -309,7 +291,7 @@ def _change_of(
         "difference": difference,
         "ci_low": max(difference - reach, -1.0),
         "ci_high": min(difference + reach, 1.0),
-        "pvalue": min(n_groups * float(np.exp(-evidence.max())), 1.0),
+        "pvalue": float(np.exp(-evidence.max())),
         "n_periods": len(periods),
     }
 

@@ -642,7 +642,7 @@ def rewritten(data, change_facts=None, change_columns=None, seal=True):
             change(of)
     if seal:
         arrays = [columns["n_negatives"], columns["n_positives"]]
-        facts["sha256"] = parquet.digest(facts, [], arrays)
+        facts["sha256"] = parquet.digest(facts, arrays)
     schema = pa.schema(
         [pa.field(name, pa.from_numpy_dtype(c.dtype)) for name, c in columns.items()]
     )

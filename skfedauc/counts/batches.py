@@ -7,7 +7,7 @@ import functools
 import gzip
 import itertools
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import BrokenExecutor
 from typing import Any
 
@@ -20,7 +20,7 @@ from skfedauc.counts.files import pyarrow_parquet
 from skfedauc.counts.merging import Agreement, sum_of
 from skfedauc.counts.reducing import at_level, reduced
 from skfedauc.counts.state import State
-from skfedauc.counts.tables import Columns, arguments_of, check_columns, counted_rows
+from skfedauc.counts.tables import Names, arguments_of, checked_names, counted_rows
 
 ENDINGS = (".parquet", ".csv", ".csv.gz")
 _PATHS = (str, os.PathLike)
@@ -30,7 +30,7 @@ _BACKENDS = ("distributed", "ray")
 
 def count_batches(
     batches: Iterable[Any],
-    columns: Columns,
+    columns: Mapping[str, str | list[str] | None],
     n_jobs: int | None,
     *,
     pos_label: Any = None,
@@ -44,13 +44,13 @@ def count_batches(
     large as the sum: memory stays within a small multiple of the sum, and each cell enters only a
     few merges.
     """
-    named = [name for name, value in columns._asdict().items() if value is not None]
-    if named and (columns.label is None or columns.score is None):
+    named = [name for name, value in columns.items() if value is not None]
+    if named and not {"label", "score"} <= set(named):
         raise ValueError(
             f"batches of DataFrames need both label= and score=, the names of columns; got "
             f"{', '.join(named)} only."
         )
-    check_columns(columns)
+    names = checked_names(columns)
     n_jobs = _input.check_n_jobs(n_jobs)
     missing = _labels.check_missing(missing)
     rule = check_rule(disclosure)
@@ -58,7 +58,7 @@ def count_batches(
     # Workers count each batch by bins, so that no scores leave them. Summaries of the same groups
     # cannot be merged, and small counts are those of all rows: both follow at the end.
     of_batch = Disclosure(rule.level, rule.bins) if rule.level == "bins" else Disclosure()
-    count = functools.partial(_counted_batch, columns, pos_label, missing, of_batch)
+    count = functools.partial(_counted_batch, names, pos_label, missing, of_batch)
     n_workers = effective_n_jobs(n_jobs)
     in_flight = 1 if n_workers == 1 else 2 * n_workers
     numbered = _numbered(batches if in_flight == 1 else map(_for_workers, batches))
@@ -143,7 +143,7 @@ def _numbered(batches: Iterable[Any]) -> Iterator[tuple[int, Any]]:
 
 
 def _counted_batch(
-    columns: Columns,
+    names: Names,
     pos_label: Any,
     missing: _labels.Missing,
     rule: Disclosure,
@@ -152,8 +152,8 @@ def _counted_batch(
 ) -> State:
     """Read and count a batch; errors name it."""
     try:
-        arguments = arguments_of_batch(batch, columns)
-        state = counted_rows(arguments, columns, pos_label, missing, warn_labels=False)
+        arguments = _arguments_of_batch(batch, names)
+        state = counted_rows(arguments, names, pos_label, missing, warn_labels=False)
         return at_level(state, rule)
     except Exception as error:
         raise _error_in_batch(error, number, batch) from error
@@ -170,14 +170,14 @@ def _error_in_batch(error: Exception, number: int, batch: Any = None) -> Excepti
     return RuntimeError(f"{name}: {type(error).__name__}: {error}")
 
 
-def arguments_of_batch(batch: Any, columns: Columns) -> dict[str, Any]:
+def _arguments_of_batch(batch: Any, names: Names) -> dict[str, Any]:
     """Read a file or call a function, and return its columns by argument of `from_predictions`."""
     if isinstance(batch, _PATHS):
-        rows = _read_file(os.fspath(batch), columns)
+        rows = _read_file(os.fspath(batch), names)
     else:
         rows = batch() if callable(batch) else batch
-    if columns.label is not None:
-        return arguments_of(rows, columns)
+    if names:
+        return arguments_of(rows, names)
     is_tuple = isinstance(rows, tuple | list)
     if not is_tuple or not 2 <= len(rows) <= 4:
         raise TypeError(
@@ -189,9 +189,9 @@ def arguments_of_batch(batch: Any, columns: Columns) -> dict[str, Any]:
     return dict(zip(("y_true", "y_score", "groups", "sample_weight"), rows, strict=False))
 
 
-def _read_file(path: str, columns: Columns) -> Any:
+def _read_file(path: str, names: Names) -> Any:
     """Return a Parquet or CSV file's columns by name."""
-    if columns.label is None:
+    if not names:
         raise TypeError("files need label= and score=, the names of columns.")
     if not path.lower().endswith(ENDINGS):
         raise ValueError(f"the name of a file must end in {_words.enumerated(ENDINGS, 'or')}.")
@@ -200,7 +200,7 @@ def _read_file(path: str, columns: Columns) -> Any:
 
     read = _read_parquet if path.lower().endswith(".parquet") else _read_csv
     try:
-        return read(path, columns)
+        return read(path, names)
     except (pa.ArrowException, OSError) as error:
         # Errors of the operating system have a number; those of pyarrow about content have none.
         if isinstance(error, OSError) and error.errno is not None:
@@ -208,27 +208,27 @@ def _read_file(path: str, columns: Columns) -> Any:
         raise ValueError(f"the file cannot be read: {' '.join(str(error).split())}") from error
 
 
-def _read_parquet(path: str, columns: Columns) -> Any:
+def _read_parquet(path: str, names: Names) -> Any:
     with pyarrow_parquet().ParquetFile(path, page_checksum_verification=True) as file:
-        table = file.read(_needed(columns, file.schema_arrow.names))
+        table = file.read(_needed(names, file.schema_arrow.names))
     table.validate(full=True)
     return table
 
 
-def _read_csv(path: str, columns: Columns) -> Any:
+def _read_csv(path: str, names: Names) -> Any:
     """Return a CSV file's columns, with group labels as text, since 007 is not the number 7."""
     import pyarrow as pa
     from pyarrow import compute
     from pyarrow import csv as arrow_csv
 
-    named = [name for names in columns.by_argument.values() for name in names]
-    separator, header = _labels.header_of(functools.partial(_header, path), named)
+    needed = list(itertools.chain(*names.values()))
+    separator, header = _labels.header_of(functools.partial(_header, path), needed)
     if not header:
         raise ValueError("the file cannot be read: it has no header.")
-    groups = columns.by_argument.get("group", [])
+    groups = names.get("group", [])
     # Only empty cells are missing values, because NA may be the label of a group.
     options = arrow_csv.ConvertOptions(
-        include_columns=_needed(columns, header),
+        include_columns=_needed(names, header),
         column_types={name: pa.string() for name in groups},
         null_values=[""],
         strings_can_be_null=True,
@@ -251,8 +251,8 @@ def _header(path: str, separator: str) -> list[str]:
         return next(filter(None, csv.reader(lines, delimiter=separator)), [])
 
 
-def _needed(columns: Columns, known: list[str]) -> list[str]:
+def _needed(names: Names, known: list[str]) -> list[str]:
     """Return the needed columns by name, each once; raise an error if the file lacks one."""
-    for argument, names in columns.by_argument.items():
-        _rows.check_column_names(names, known, argument, "the file")
-    return list(dict.fromkeys(name for names in columns.by_argument.values() for name in names))
+    for argument, of in names.items():
+        _rows.check_column_names(of, known, argument, "the file")
+    return list(dict.fromkeys(itertools.chain(*names.values())))

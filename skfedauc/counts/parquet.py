@@ -71,7 +71,7 @@ _KINDS = {
     "instant": pa.timestamp("us", "UTC"),
     "coded": pa.string(),  # of periods, intervals, tuples, and instants of several time zones
 }
-_TEXTS = ("text", "coded")
+_TEXTS, INTEGER = ("text", "coded"), pa.int64()
 _ARRAYS: dict[str, Any] = {
     "boolean": np.bool_,
     "integer": np.int64,
@@ -147,8 +147,8 @@ def _facts_of(state: State, columns: Mapping[str, Mapping[str, Any]]) -> dict[st
         facts["min_count"] = rule.min_count
     if rule.withheld != Withheld():
         labels = rule.withheld.labels
-        known = None if labels is None else [entry_of(label) for label in labels]
-        facts["withheld"] = {**rule.withheld._asdict(), "labels": known}
+        facts["withheld"] = rule.withheld._asdict()
+        facts["withheld"]["labels"] = None if labels is None else list(map(entry_of, labels))
     return facts
 
 
@@ -331,7 +331,7 @@ def _check_facts(facts: dict[str, Any], limits: Limits) -> None:
             "its metadata has labels of classes that are none": all(
                 type(label) in (int, float, str) and label == label for label in classes
             ),
-            "its metadata has withheld groups that are none": not withheld
+            "its metadata has withheld groups that are none": withheld is None
             or (
                 set(withheld) == set(Withheld._fields)
                 and isinstance(withheld["labels"], list | None)
@@ -369,11 +369,10 @@ def _longest(value: Any) -> int:
 
 def _known_facts(facts: Mapping[str, Any]) -> dict[str, Any]:
     """Return the `State` attributes that the metadata hold."""
-    bins, withheld, told = facts.get("bins"), facts.get("withheld"), Withheld()
-    if withheld is not None:
-        labels = withheld["labels"]
-        known = None if labels is None else tuple(map(label_of, labels))
-        told = Withheld(**{**withheld, "labels": known})
+    bins, withheld = facts.get("bins"), facts.get("withheld")
+    told = Withheld(**(withheld or {}))
+    if told.labels is not None:
+        told = told._replace(labels=tuple(map(label_of, told.labels)))
     of_bins = None if bins is None else Bins.from_dict(bins)
     names = [column["name"] for column in facts["group_columns"] or []]
     return {
@@ -390,16 +389,15 @@ def _table(
     file: Any, facts: dict[str, Any], wanted: Sequence[str], data: Any, limits: Limits
 ) -> Any:
     """Return a file's table, with texts as numbers of distinct texts."""
-    metadata, is_weighted = file.metadata, facts["is_weighted"]
     kinds = {column["name"]: column["kind"] for column in facts["group_columns"] or []}
-    of_groups = [(name, _KINDS[kind]) for name, kind in kinds.items()]
-    of_values = [(name, _type_of(name, is_weighted=is_weighted)) for name in wanted]
-    check_columns(file.schema_arrow, [*of_groups, *of_values])
-    check_size(metadata, facts["n_cells"], len(data))
+    types = {name: _KINDS[kind] for name, kind in kinds.items()}
+    types |= {name: _type_of(name, is_weighted=facts["is_weighted"]) for name in wanted}
+    if len(types) < len(facts["group_columns"] or []) + len(wanted):
+        raise ValueError("its metadata has several columns of a name")
     texts = [name for name, kind in kinds.items() if kind in _TEXTS]
-    _check_limits_of_size(metadata, len(texts), limits)
+    _check_limits_of_size(file.metadata, len(texts), limits)
     may_lack = [name for name, kind in kinds.items() if kind != "text"]
-    table = table_of(data, metadata, texts, may_lack)
+    table = table_of(file, data, facts["n_cells"], types, texts=texts, may_lack=may_lack)
     # Refuse long labels before they become Python objects.
     for chunk in (chunk for name in texts for chunk in table.column(name).chunks):
         limits.check_text(compute.max(compute.utf8_length(chunk.dictionary)).as_py() or 0)
@@ -589,7 +587,7 @@ def _old_checksum(
     facts: Mapping[str, Any], state: State, described: Sequence[Any], columns: Sequence[Any]
 ) -> str:
     """Return the SHA-256 of the sorted JSON, the texts of the groups and the arrays."""
-    arrays, texts = state._replace(labels=None).arrays, []
+    texts, arrays = [], state._replace(labels=None).arrays
     if state.summary is not None:
         *arrays, u2, moments = arrays
         for of_prefix in zip(u2, moments, strict=True):
@@ -601,26 +599,19 @@ def _old_checksum(
             arrays.append(_plain(array.fill_null(pa.scalar(0).cast(array.type))))
         if array.null_count:
             arrays.append(_plain(array.is_null()))
-    return digest(facts, texts, arrays)
+    return digest(facts, [*texts, *arrays])
 
 
-def digest(
-    facts: Mapping[str, Any], texts: Iterable[list[Any]], arrays: Iterable[NDArray[Any]]
-) -> str:
-    """Return the SHA-256 over metadata, text lists and arrays, in hexadecimal.
-
-    Text is UTF-8. Numbers are little-endian, as on most processors.
-    """
+def digest(facts: Mapping[str, Any], parts: Iterable[list[Any] | NDArray[Any]]) -> str:
+    """Return the SHA-256 over metadata, lists and arrays of numbers, which are little-endian."""
     plain = {name: value for name, value in facts.items() if name != "sha256"}
     sha256 = hashlib.sha256(json.dumps(plain, sort_keys=True, ensure_ascii=False).encode())
-    for of_column in texts:
-        sha256.update(json.dumps(of_column, ensure_ascii=False).encode())
-    for array in arrays:
-        if array.dtype.kind == "O":  # integers of more than 64 bits
-            sha256.update(json.dumps(array.tolist()).encode())
-            continue
-        ordered = array.astype(array.dtype.newbyteorder("<"), copy=False)
-        sha256.update(np.ascontiguousarray(ordered).reshape(-1).view(np.uint8).data)
+    for part in parts:
+        if isinstance(part, list) or part.dtype.kind == "O":  # texts, or integers above 64 bits
+            sha256.update(json.dumps(list(part), ensure_ascii=False).encode())
+        else:
+            ordered = part.astype(part.dtype.newbyteorder("<"), copy=False)
+            sha256.update(np.ascontiguousarray(ordered).reshape(-1).view(np.uint8).data)
     return sha256.hexdigest()
 
 
@@ -678,15 +669,6 @@ def written(table: Any, metadata: Mapping[Any, Any], **options: Any) -> bytes:
     return data
 
 
-def damaged(name: str, error: Exception, kind: str = "ScoreCounts") -> ValueError:
-    """Return the error for an unreadable file."""
-    reason = str(error) if type(error) is ValueError else f"{type(error).__name__}: {error}"
-    return ValueError(
-        f"{name} is no file of {kind}, or is damaged: {reason[:400].rstrip('.')}. Ask for another "
-        "copy."
-    )
-
-
 def opened(data: Any, metadata: Any = None, texts: Sequence[str] = ()) -> Any:
     """Open a file, and read the columns `texts` as indices into distinct texts."""
     return pq.ParquetFile(
@@ -706,15 +688,14 @@ def read(
 ) -> T:
     """Return what `content_of` makes of a file and its metadata, if the class `kind` wrote it."""
     head, tail = bytes(data[: len(MAGIC)]), bytes(data[-len(MAGIC) :])
-    if MAGIC.startswith(head) and (tail != MAGIC or len(data) == len(MAGIC)):
-        reason = "its end is missing, so it was probably cut off when it was copied"
-        raise damaged(name, ValueError(reason), kind)
-    if head != MAGIC:
-        raise OtherFileError(
-            f"{name} is not a file of {kind}, which begins with {MAGIC!r}; got {head!r}. Pass what "
-            f"{kind}.save or to_bytes wrote."
-        )
     try:
+        if MAGIC.startswith(head) and (tail != MAGIC or len(data) == len(MAGIC)):
+            raise ValueError("its end is missing, so it was probably cut off when it was copied")
+        if head != MAGIC:
+            raise OtherFileError(
+                f"{name} is not a file of {kind}, which begins with {MAGIC!r}; got {head!r}. Pass "
+                f"what {kind}.save or to_bytes wrote."
+            )
         file = opened(data)
         facts = json.loads((file.metadata.metadata or {}).get(KEY, "{}"))
         _check_format(facts, name, kind, newest)
@@ -728,7 +709,11 @@ def read(
     except RefusedError:
         raise
     except Exception as error:  # a damaged file may raise any exception
-        raise damaged(name, error, kind) from error
+        reason = str(error) if type(error) is ValueError else f"{type(error).__name__}: {error}"
+        raise ValueError(
+            f"{name} is no file of {kind}, or is damaged: {reason[:400].rstrip('.')}. Ask for "
+            "another copy."
+        ) from error
 
 
 def _check_format(facts: dict[str, Any], name: str, kind: str, newest: int) -> None:
@@ -753,60 +738,48 @@ def _check_format(facts: dict[str, Any], name: str, kind: str, newest: int) -> N
         )
 
 
-def check_columns(schema: Any, expected: Sequence[tuple[str, Any]]) -> None:
-    """Raise an error unless a file has columns of these names and types."""
-    names = [name for name, _ in expected]
-    if schema.names != names or len(set(names)) < len(names):
+def table_of(
+    file: Any,
+    data: Any,
+    n_rows: int,
+    types: Mapping[str, Any],
+    *,
+    texts: Sequence[str] = (),
+    may_lack: Sequence[str] = (),
+) -> Any:
+    """Return a file's table, if it has these rows and columns and does not exhaust the memory.
+
+    The columns `texts` are numbers of distinct texts, and only `may_lack` may lack values.
+    """
+    schema, metadata = file.schema_arrow, file.metadata
+    if schema.names != list(types):
         raise ValueError(
             f"it has the columns {listed(schema.names, most=8)}; its metadata calls for "
-            f"{listed(names, most=8)}"
+            f"{listed(types, most=8)}"
         )
-    for (name, wanted), found in zip(expected, schema.types, strict=True):
+    for name, wanted, found in zip(types, types.values(), schema.types, strict=True):
         # Decimals without fraction may have any precision.
         is_decimal = all(pa.types.is_decimal(of) and of.scale == 0 for of in (found, wanted))
         if found != wanted and not is_decimal:
             raise ValueError(f"column {shortened(name)} has the type {found} instead of {wanted}")
-
-
-def check_size(metadata: Any, n_rows: int, size: int) -> None:
-    """Refuse row counts that differ, and content that would exhaust the memory."""
     numbers = [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
     if min(numbers, default=0) < 0 or not sum(numbers) == metadata.num_rows == n_rows:
         raise ValueError(
             f"it has {metadata.num_rows} rows, {sum(numbers)} in its row groups and {n_rows} by "
             "its metadata"
         )
-    if is_too_large(metadata, size):
+    if is_too_large(metadata, len(data)):
         raise ValueError(
             f"its content would take {size_in_memory(metadata):,} bytes of memory, and the file "
-            f"has {size:,} bytes"
+            f"has {len(data):,} bytes"
         )
-
-
-def table_of(
-    data: Any, metadata: Any, texts: Sequence[str] = (), may_lack: Iterable[str] = ()
-) -> Any:
-    """Return a file's table; only the columns `may_lack` may lack values."""
     table = opened(data, metadata, texts).read(use_threads=False)
     table.validate(full=True)
-    for name, column in zip(table.column_names, table.columns, strict=True):
+    for name, column in zip(types, table.columns, strict=True):
         if column.null_count and name not in may_lack:
             place = int(np.argmax(column.is_null().to_numpy()))
             raise ValueError(f"column {shortened(name)} has no value in row {place}")
     return table
-
-
-def whole_numbers(columns: Mapping[str, NDArray[np.int64]]) -> Any:
-    """Return a table of integers without absent values."""
-    fields = [pa.field(name, pa.int64(), nullable=False) for name in columns]
-    return pa.table(dict(columns), pa.schema(fields))
-
-
-def table_of_whole_numbers(file: Any, names: Sequence[str], n_rows: int, data: Any) -> Any:
-    """Return a file's table if it has these columns of integers and this number of rows."""
-    check_columns(file.schema_arrow, [(name, pa.int64()) for name in names])
-    check_size(file.metadata, n_rows, len(data))
-    return table_of(data, file.metadata)
 
 
 def size_declared(metadata: Any) -> int:
@@ -907,11 +880,8 @@ class _Thrift:
 
     def _number(self) -> int:
         """Read an unsigned integer with 7 bits per byte."""
-        value = self._byte()
-        if value < 128:  # most are
-            return value
-        value &= 127
-        for shift in range(7, 70, 7):
+        value = 0
+        for shift in range(0, 70, 7):
             byte = self._byte()
             value |= (byte & 127) << shift
             if byte < 128:
@@ -943,13 +913,10 @@ class _Thrift:
             number = self._number() if head >> 4 == 15 else head >> 4
             if number > len(self._view):  # each item has a byte or more
                 raise ValueError("a list has more items than the file has bytes")
-            return [self._item(head & 15) for _ in range(number)]
+            kind = max(head & 15, 3)  # a boolean in a list takes a byte
+            return [self._value(kind) for _ in range(number)]
         if kind != _BINARY and kind not in _SIZES:
             raise ValueError(f"its metadata have a value of kind {kind}")
         size = self._number() if kind == _BINARY else _SIZES[kind]
         self.place += size
         return None
-
-    def _item(self, kind: int) -> Any:
-        """Read an item of a list, in which a boolean takes a byte."""
-        return self._value(kind) if kind > 2 else self._byte()

@@ -280,10 +280,10 @@ class ScoreCounts(Saved):
         >>> ScoreCounts.from_table(table, label="ill", score="risk")
         ScoreCounts(no groups, 3 rows: 2 positives and 1 negative, 2 distinct scores)
         """
-        from skfedauc.counts.tables import Columns, count_table
+        from skfedauc.counts.tables import count_table
 
         _input.check_keywords(options, CountOptions.__annotations__, "ScoreCounts.from_table")
-        columns = Columns(label, score, group, weight)
+        columns = {"label": label, "score": score, "group": group, "weight": weight}
         return cls._of(count_table(table, columns, max_cells, **options))
 
     @classmethod
@@ -349,10 +349,9 @@ class ScoreCounts(Saved):
         ScoreCounts(2 groups, 4 rows: 2 positives and 2 negatives, 4 distinct scores)
         """
         from skfedauc.counts.batches import count_batches
-        from skfedauc.counts.tables import Columns
 
         _input.check_keywords(options, CountOptions.__annotations__, "ScoreCounts.from_batches")
-        columns = Columns(label, score, group, weight)
+        columns = {"label": label, "score": score, "group": group, "weight": weight}
         return cls._of(count_batches(batches, columns, n_jobs, **options))
 
     def with_source(

@@ -102,7 +102,7 @@ class Grid:
 
 
 def check_for_bins(state: State, what: str) -> None:
-    """Raise an error for counts that have no scores, or weights."""
+    """Raise an error for counts without scores or with weights."""
     needs(state.disclosure, Need.SCORES, what)
     if state.is_weighted:
         raise ValueError(
@@ -179,19 +179,18 @@ def _checked(vector: Any, grid: Grid, modulus: int | None) -> NDArray[np.int64]:
             f"{_words.counted(grid.n_groups, 'group')} * {grid.n_bins:,} bins; got "
             f"{array.size:,}. Pass the bins and groups of to_vector."
         )
-    whole = _whole(array)
+    whole, why = _whole(array, modulus), "the sum of counts cannot be negative"
     if modulus is not None:
-        whole = _signed(whole, modulus)
+        bits = modulus.bit_length() - 1
+        # The lowest bits as signed integers, of which the upper half is negative
+        whole = (whole.view(np.uint64) << np.uint64(64 - bits)).view(np.int64) >> (64 - bits)
+        why = (
+            f"modulo 2**{bits} the upper half is read as negative numbers, which means that "
+            "masks remain in the sum, for instance those of a site that dropped out, or that "
+            f"a sum of counts reached 2**{bits - 1}"
+        )
     n_negative = int((whole < 0).sum())
     if n_negative:
-        why = "the sum of counts cannot be negative"
-        if modulus is not None:
-            bits = modulus.bit_length() - 1
-            why = (
-                f"modulo 2**{bits} the upper half is read as negative numbers, which means that "
-                "masks remain in the sum, for instance those of a site that dropped out, or that "
-                f"a sum of counts reached 2**{bits - 1}"
-            )
         raise ValueError(
             f"vector has {n_negative:,} negative entries of {whole.size:,}: {why}. Sum the vectors "
             "of the same sites whose masks cancel."
@@ -206,10 +205,11 @@ def _checked(vector: Any, grid: Grid, modulus: int | None) -> NDArray[np.int64]:
     return whole.astype(np.int64)
 
 
-def _whole(array: NDArray[Any]) -> NDArray[Any]:
+def _whole(array: NDArray[Any], modulus: int | None) -> NDArray[Any]:
     """Return entries as integers: of 64 bits, or Python integers for an array of objects."""
     kind = array.dtype.kind
-    if kind not in "biufO" or (kind == "O" and not all(map(_is_integer, array))):
+    types = set(map(type, array)) if kind == "O" else {int if kind in "biuf" else str}
+    if not all(issubclass(of, int | np.integer) and of is not bool for of in types):
         raise TypeError(
             f"vector must hold whole numbers; got an array of {array.dtype} such as "
             f"[{_words.all_shortened(array[:3].tolist())}]."
@@ -227,21 +227,9 @@ def _whole(array: NDArray[Any]) -> NDArray[Any]:
                 "multiply an average by the number of sites."
             )
     if kind == "O":
-        return np.array(list(map(int, array)), object)
+        whole = np.array(list(map(int, array)), object)
+        return whole if modulus is None else (whole % modulus).astype(np.uint64)
     return array.astype(np.uint64 if kind == "u" else np.int64)
-
-
-def _signed(whole: NDArray[Any], modulus: int) -> NDArray[np.int64]:
-    """Return the lowest bits of integers as signed integers; the upper half is negative."""
-    if whole.dtype.kind == "O":
-        whole = (whole % modulus).astype(np.uint64)
-    n_other_bits = np.uint64(65 - modulus.bit_length())
-    shifted = (whole.view(np.uint64) << n_other_bits).view(np.int64)
-    return shifted >> n_other_bits.astype(np.int64)
-
-
-def _is_integer(number: Any) -> bool:
-    return isinstance(number, int | np.integer) and not isinstance(number, bool)
 
 
 def _place(grid: Grid, entry: int) -> str:

@@ -55,24 +55,14 @@ class PrivateCounts(Saved):
     variance : float64 array, shape (n_groups,)
         Variance of the noise of each count by group.
 
-    See Also
-    --------
-    skfedauc.ScoreCounts : Exact counts, the input of `PrivateCounts.from_counts`.
-    skfedauc.Bins : Rules that map scores to bins.
-
     Notes
     -----
     Bins, group labels, names of group columns, the positive label and source names have no noise,
-    and must not depend on the rows. The file has no numbers of rows.
-
-    If no person has rows at two sites, all releases together have the largest of their epsilons;
-    otherwise the epsilons of the person's sites add up. So do the epsilons of several releases of
-    the same rows, of which the package keeps no record: draw once, and send the same file again.
-
-    The noise of each count is discrete Laplace, or two-sided geometric [2]_, with ``P(x) = (1 - a)
-    / (1 + a) * a**abs(x)`` for ``a = exp(-epsilon / rows_per_person)``, and the variance
-    ``2 a / (1 - a)**2``: 7.8 at epsilon 0.5, 1.8 at 1, and 0.014 at 5. Counts can be negative, and
-    stay so: setting them to 0 would add rows to empty bins, and move the AUC towards 1/2.
+    and must not depend on the rows. The epsilons of several releases of the same rows add up, and
+    the package keeps no record of them: draw once, and send the same file again. The noise of each
+    count is discrete Laplace, or two-sided geometric [2]_, with ``P(x) = (1 - a) / (1 + a) *
+    a**abs(x)`` for ``a = exp(-epsilon / rows_per_person)``, and the variance
+    ``2 a / (1 - a)**2``: 7.8 at epsilon 0.5, 1.8 at 1, and 0.014 at 5. Counts can be negative.
 
     References
     ----------
@@ -290,13 +280,11 @@ class PrivateCounts(Saved):
 
         Notes
         -----
-        `skfedauc.privacy.intervals` has the formulas with their sources, and the page
-        "Differential privacy" the simulated coverage. Intervals are for new rows of these groups;
-        that of the difference holds for all pairs of groups together.
-
-        The noise dominates a group if a class has fewer rows than four standard errors of their
-        noise, ``4 * sqrt(n_bins * variance)``. Averages and the difference omit such groups; the
-        pooled AUC has them.
+        `skfedauc.privacy.intervals` has the formulas with their sources. Intervals are for new rows
+        of these groups; that of the difference holds for all pairs of groups together. The noise
+        dominates a group if a class has fewer rows than four standard errors of their noise,
+        ``4 * sqrt(n_bins * variance)``. Averages and the difference omit such groups; the pooled
+        AUC has them.
 
         Examples
         --------
@@ -332,10 +320,8 @@ class PrivateCounts(Saved):
 
         Raises
         ------
-        ValueError, TypeError
-            If the file is damaged, or `save` of this or an earlier version did not write it.
-        OSError, ImportError
-            As in `save`.
+        ValueError, TypeError, OSError, ImportError
+            If the file is damaged or absent, or `save` did not write it; as in `save`.
         """
         from skfedauc.counts import parquet
 

@@ -243,12 +243,12 @@ def content_of(state: State) -> bytes:
         "sources": [source.to_dict() for source in state.sources],
         "exact_groups": [position[label] for label in state.exact_groups],
     }
-    facts["sha256"] = parquet.digest(facts, [], [state.negatives, state.positives])
+    facts["sha256"] = parquet.digest(facts, [state.negatives, state.positives])
     arrays = [*np.indices(state.negatives.shape), state.negatives, state.positives]
-    columns = {name: array.reshape(-1) for name, array in zip(_COLUMNS, arrays, strict=True)}
-    return parquet.written(
-        parquet.whole_numbers(columns), {parquet.KEY: json.dumps(facts)}, use_dictionary=False
-    )
+    fields = [parquet.pa.field(name, parquet.INTEGER, nullable=False) for name in _COLUMNS]
+    table = parquet.pa.table([array.reshape(-1) for array in arrays], parquet.pa.schema(fields))
+    metadata = {parquet.KEY: json.dumps(facts)}
+    return parquet.written(table, metadata, use_dictionary=False)
 
 
 def read_content(data: Any, name: str) -> State:
@@ -274,10 +274,11 @@ def _read(file: Any, facts: dict[str, Any], data: Any) -> State:
     covered = set(exact).union(*(release.groups for release in releases))
     sources = tuple(map(Source.from_dict, facts["sources"]))
     shape = (1 if labels is None else labels.size), bins.n_bins or 0
-    table = parquet.table_of_whole_numbers(file, _COLUMNS, shape[0] * shape[1], data)
+    types = dict.fromkeys(_COLUMNS, parquet.INTEGER)
+    table = parquet.table_of(file, data, shape[0] * shape[1], types)
     *places, negatives, positives = (column.to_numpy().reshape(shape) for column in table.columns)
     has_groups = known == given and isinstance(facts["groups"], list | None)
-    digest = parquet.digest(facts, [], [negatives, positives])
+    digest = parquet.digest(facts, [negatives, positives])
     parquet.check(
         {
             "its groups or bins are not in order": np.array_equal(places, np.indices(shape)),
