@@ -6,7 +6,7 @@ import contextlib
 import errno
 import os
 import secrets
-from typing import IO, Any
+from typing import Any
 
 from skfedauc._words import described
 
@@ -49,7 +49,7 @@ def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
             _replace(target, data)
         else:
             with open(target, "wb") as file:
-                _write_all(file, data)
+                file.write(data)
     except OSError as error:
         # The system names the path of opening a file, but not of writing to it.
         if error.errno is None:
@@ -62,7 +62,8 @@ def _replace(target: str, data: bytes) -> None:
     try:
         # Mode x never overwrites an existing file.
         with open(beside, "xb") as file:
-            _write_all(file, data)
+            file.write(data)
+            file.flush()
             os.fsync(file.fileno())
         if os.path.exists(target):
             os.chmod(beside, os.stat(target).st_mode & 0o777)
@@ -71,8 +72,3 @@ def _replace(target: str, data: bytes) -> None:
         with contextlib.suppress(OSError):
             os.unlink(beside)
         raise
-
-
-def _write_all(file: IO[bytes], data: bytes) -> None:
-    file.write(data)
-    file.flush()

@@ -95,18 +95,14 @@ def content_of(state: State) -> bytes:
     """Return a file's content."""
     starts, values = values_of(state)
     sizes = np.diff(starts)
-    columns = {name: _column_of(of) for name, of in named_columns(state, values).items()}
+    of_groups = {name: _column_of(of) for name, of in named_columns(state, values).items()}
     group_of_row = pa.array(np.repeat(np.arange(sizes.size), sizes))
-    arrays = [array.take(group_of_row) for _, array in columns.values()]
+    columns = {name: array.take(group_of_row) for name, (_, array) in of_groups.items()}
     for name, array in values.items():
         kind = _type_of(name, is_weighted=state.is_weighted)
-        arrays.append(pa.array(array.tolist() if pa.types.is_decimal(kind) else array, kind))
-    fields = [
-        pa.field(name, array.type, nullable=array.null_count > 0)
-        for name, array in zip((*columns, *values), arrays, strict=True)
-    ]
-    table = pa.Table.from_arrays(arrays, schema=pa.schema(fields))
-    described = {name: facts for name, (facts, _) in columns.items()}
+        columns[name] = pa.array(array.tolist() if pa.types.is_decimal(kind) else array, kind)
+    table = with_columns(columns)
+    described = {name: facts for name, (facts, _) in of_groups.items()}
     text = json.dumps(_facts_of(state, described), ensure_ascii=False).encode()
     varied = [name for name, of in values.items() if of.dtype.kind == "f" and not _repeats(of)]
     return written(
@@ -116,6 +112,16 @@ def content_of(state: State) -> bytes:
         column_encoding=dict.fromkeys(varied, "BYTE_STREAM_SPLIT") or None,
         dictionary_pagesize_limit=1 << 24,
     )
+
+
+def with_columns(columns: Mapping[str, Any]) -> Any:
+    """Return a table; columns that lack no values are not nullable."""
+    table = pa.table(dict(columns))
+    fields = [
+        field.with_nullable(column.null_count > 0)
+        for field, column in zip(table.schema, table.columns, strict=True)
+    ]
+    return table.cast(pa.schema(fields))
 
 
 def _facts_of(state: State, columns: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:

@@ -348,7 +348,7 @@ class ScoreCounts(Saved):
         >>> ScoreCounts.from_batches(iter(days))
         ScoreCounts(2 groups, 4 rows: 2 positives and 2 negatives, 4 distinct scores)
         """
-        from skfedauc.counts.batches import count_batches
+        from skfedauc.counts.tables import count_batches
 
         _input.check_keywords(options, CountOptions.__annotations__, "ScoreCounts.from_batches")
         columns = {"label": label, "score": score, "group": group, "weight": weight}

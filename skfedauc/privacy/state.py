@@ -245,10 +245,9 @@ def content_of(state: State) -> bytes:
     }
     facts["sha256"] = parquet.digest(facts, [state.negatives, state.positives])
     arrays = [*np.indices(state.negatives.shape), state.negatives, state.positives]
-    fields = [parquet.pa.field(name, parquet.INTEGER, nullable=False) for name in _COLUMNS]
-    table = parquet.pa.table([array.reshape(-1) for array in arrays], parquet.pa.schema(fields))
+    columns = {name: array.reshape(-1) for name, array in zip(_COLUMNS, arrays, strict=True)}
     metadata = {parquet.KEY: json.dumps(facts)}
-    return parquet.written(table, metadata, use_dictionary=False)
+    return parquet.written(parquet.with_columns(columns), metadata, use_dictionary=False)
 
 
 def read_content(data: Any, name: str) -> State:
