@@ -323,7 +323,16 @@ def state_of_table(group: Any, counts: Mapping[str, Any], columns: Mapping[str, 
     if wrong is not None:
         raise ValueError(f"score must be from score_low to score_high: {wrong}.")
     kept = negatives + positives > 0
-    codes, labels, names = _encode_group_columns(group, by_name)
+    codes: NDArray[np.intp] | None = None
+    labels, names = None, tuple(by_name)
+    if group is not None:
+        codes, labels = _labels.encode_groups(group, "group")
+        names = _labels.names_of(labels, group)
+    elif by_name:
+        codes, labels = _labels.encode_columns(by_name)
+        _labels.check_text(names, "the name of a column of groups")
+    if names in (("",), _labels.default_names(len(names))):
+        names = ()
     if codes is not None and labels is not None:
         _input.check_length("group", codes.size, "score", scores.size)
         codes, labels = _labels.drop_unused(codes[kept], labels)
@@ -350,23 +359,6 @@ def table_of(state: State) -> pd.DataFrame:
     # `state_of_table` reads columns with these names as ranges and weights.
     columns = named_columns(state, [*counts, *_OPTIONAL])
     return pd.DataFrame({**{name: of[of_cell] for name, of in columns.items()}, **counts})
-
-
-def _encode_group_columns(
-    group: Any, group_columns: Mapping[str, Any]
-) -> tuple[NDArray[np.intp] | None, NDArray[Any] | None, tuple[str, ...]]:
-    """Return group numbers, group labels and the group column names."""
-    if group is None and not group_columns:
-        return None, None, ()
-    if group is not None:
-        codes, labels = _labels.encode_groups(group, "group")
-        names = _labels.names_of(labels, group)
-    else:
-        codes, labels = _labels.encode_columns(group_columns)
-        names = tuple(group_columns)
-        _labels.check_text(names, "the name of a column of groups")
-    is_default = names in ((), ("",), _labels.default_names(len(names)))
-    return codes, labels, () if is_default else names
 
 
 def entry_of(label: Any) -> Any:

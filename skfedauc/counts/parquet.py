@@ -10,13 +10,14 @@ Private counts (`skfedauc.privacy`) have another table and another checksum.
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,7 +55,6 @@ pq = pyarrow_parquet()  # raises the error for a missing package
 import pyarrow as pa  # noqa: E402
 from pyarrow import compute  # noqa: E402
 
-T = TypeVar("T")
 # Values of the key `format` of the metadata, by the class whose files have it
 FORMATS = {"ScoreCounts": "skfedauc counts", "PrivateCounts": "skfedauc private counts"}
 MAGIC = b"PAR1"
@@ -237,13 +237,8 @@ def read_content(data: Any, name: str, limits: Limits) -> State:
     """Return a file's counts, if the file is whole and rows with these counts can exist."""
     try:
         limits.check("max_bytes", len(data), "it has {} bytes or more")
-        state = read(
-            data,
-            name,
-            "ScoreCounts",
-            VERSION,
-            lambda *facts: _read(*facts, data=data, limits=limits),
-        )
+        with reading(data, name, "ScoreCounts", VERSION) as (file, facts):
+            state = _read(file, facts, data, limits)
     except LimitError as error:
         raise LimitError(f"{name} is refused: {error}.") from None
     return checked(state, name)
@@ -261,7 +256,7 @@ def _sources_of(facts: Mapping[str, Any]) -> tuple[Source, ...]:
     return in_order(map(Source.from_dict, facts["sources"]))
 
 
-def _read(file: Any, told: dict[str, Any], *, data: Any, limits: Limits) -> State:
+def _read(file: Any, told: dict[str, Any], data: Any, limits: Limits) -> State:
     is_old = told["version"] < VERSION
     facts = _updated(told, file.schema_arrow.names) if is_old else told
     _check_facts(facts, limits)
@@ -689,10 +684,9 @@ def opened(data: Any, metadata: Any = None, texts: Sequence[str] = ()) -> Any:
     )
 
 
-def read(
-    data: Any, name: str, kind: str, newest: int, content_of: Callable[[Any, dict[str, Any]], T]
-) -> T:
-    """Return what `content_of` makes of a file and its metadata, if the class `kind` wrote it."""
+@contextlib.contextmanager
+def reading(data: Any, name: str, kind: str, newest: int) -> Iterator[tuple[Any, dict[str, Any]]]:
+    """Open a file of the class `kind`, and give its metadata; any error says what is wrong."""
     head, tail = bytes(data[: len(MAGIC)]), bytes(data[-len(MAGIC) :])
     try:
         if MAGIC.startswith(head) and (tail != MAGIC or len(data) == len(MAGIC)):
@@ -711,7 +705,7 @@ def read(
                 f"its pages would take {found:,} bytes of memory, and its metadata says "
                 f"{declared:,}"
             )
-        return content_of(file, facts)
+        yield file, facts
     except RefusedError:
         raise
     except Exception as error:  # a damaged file may raise any exception

@@ -97,7 +97,7 @@ class State(NamedTuple):
     @property
     def n_groups(self) -> int:
         """Group count, or 1 for rows without groups."""
-        return 1 if self.labels is None else int(self.labels.size)
+        return len(self.negatives)
 
     @property
     def classes(self) -> _labels.Classes:
@@ -172,12 +172,10 @@ def merged(parts: Mapping[str, State]) -> State:
         numbers, labels = _labels.unite_labels(tables)
     else:  # counts without rows have no groups
         numbers = [np.zeros(state.n_groups, np.intp) for state in states]
-    negatives, positives = np.zeros(
-        (2, 1 if labels is None else labels.size, first.negatives.shape[1]), np.int64
-    )
+    n_groups = 1 if labels is None else labels.size
+    negatives, positives = counts = np.zeros((2, n_groups, first.negatives.shape[1]), np.int64)
     for state, rows in zip(states, numbers, strict=True):
-        negatives[rows] += state.negatives
-        positives[rows] += state.positives
+        counts[:, rows] += state.negatives, state.positives
     names = {state.group_names for state in states if state.group_names}
     of_exact = {label for state in states for label in state.exact_groups}
     known = [] if labels is None else labels.tolist()
@@ -202,7 +200,7 @@ def _check_distinct(parts: Mapping[str, State]) -> None:
     A site that drew noise twice has two releases with one name.
     """
     seen: dict[str, str] = {}
-    names: Counter[str] = Counter()
+    names: Counter[str | None] = Counter()
     for name, part in parts.items():
         items: tuple[Release | Source, ...] = (*part.releases, *part.sources)
         for item in items:
@@ -212,8 +210,8 @@ def _check_distinct(parts: Mapping[str, State]) -> None:
                     f"{item.identifier}, so its rows would count twice. Leave one of them out."
                 )
             seen[item.identifier] = name
-        names.update(item.name for item in items if item.name)
-    repeated = sorted(name for name, n in names.items() if n > 1)
+            names[item.name] += 1
+    repeated = sorted(name for name, n in names.items() if name and n > 1)
     if repeated:
         _input.warn(
             f"several releases or exact counts have the same source name, {listed(repeated)}. If "
@@ -254,9 +252,8 @@ def read_content(data: Any, name: str) -> State:
     """Return the content of a file, after checking it."""
     from skfedauc.counts import parquet
 
-    return parquet.read(
-        data, name, "PrivateCounts", _VERSION, lambda file, facts: _read(file, facts, data)
-    )
+    with parquet.reading(data, name, "PrivateCounts", _VERSION) as (file, facts):
+        return _read(file, facts, data)
 
 
 def _read(file: Any, facts: dict[str, Any], data: Any) -> State:
