@@ -72,12 +72,6 @@ _KINDS = {
     "coded": pa.string(),  # of periods, intervals, tuples, and instants of several time zones
 }
 _TEXTS, INTEGER = ("text", "coded"), pa.int64()
-_ARRAYS: dict[str, Any] = {
-    "boolean": np.bool_,
-    "integer": np.int64,
-    "unsigned": np.uint64,
-    "date": "M8[us]",
-}
 # Rows of a row group, and values that are converted for the checksum at a time
 _CHUNK = 1 << 20
 # Size of the sample of values that shows whether a dictionary saves space
@@ -531,8 +525,10 @@ def labels_of(described: Sequence[Mapping[str, Any]], columns: Sequence[Any]) ->
     if any(isinstance(label, tuple) for label in parts[0][:1]):
         raise ValueError("one column has the labels of several")
     # Integers that fit have the signed type, so that equal labels have equal arrays.
-    dtype = _ARRAYS.get(_kind_of(parts[0], described[0]["kind"]), object)
-    return object_array(parts[0]) if dtype is object else np.array(parts[0], dtype)
+    kind = _kind_of(parts[0], described[0]["kind"])
+    if kind not in ("boolean", "integer", "unsigned", "date"):
+        return object_array(parts[0])
+    return np.asarray(pa.array(parts[0], _KINDS[kind]).to_numpy(zero_copy_only=False))
 
 
 def _labels_of(facts: Mapping[str, Any], array: Any) -> list[Any]:
