@@ -66,6 +66,13 @@ class LimitError(RefusedError):
     """A file that a receiver's limit refuses."""
 
 
+def check(is_right: Mapping[str, object]) -> None:
+    """Raise a ValueError with the reason whose condition does not hold."""
+    for reason, holds in is_right.items():
+        if not holds:
+            raise ValueError(reason)
+
+
 def pyarrow_parquet() -> Any:
     """Return the module `pyarrow.parquet`."""
     try:

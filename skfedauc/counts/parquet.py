@@ -39,6 +39,7 @@ from skfedauc.counts.files import (
     Limits,
     OtherFileError,
     RefusedError,
+    check,
     column_names,
     entry_of,
     label_of,
@@ -298,13 +299,6 @@ _TYPES = {
     "withheld": dict,
 }
 _OPTIONAL = ("has_limits", "group_columns", "min_count", "withheld")
-
-
-def check(is_right: Mapping[str, object]) -> None:
-    """Raise a ValueError with the reason whose condition does not hold."""
-    for reason, holds in is_right.items():
-        if not holds:
-            raise ValueError(reason)
 
 
 def _check_facts(facts: dict[str, Any], limits: Limits) -> None:

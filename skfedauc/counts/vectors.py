@@ -81,8 +81,6 @@ class Grid:
                 "these counts have groups, and groups is None; pass the labels that all sites "
                 "agreed on, or combine all rows by counts.regroup(None)."
             )
-        if not labels.size:
-            return np.zeros(0, np.intp)
         try:
             place = _labels.places_of(labels, agreed)
         except TypeError as error:

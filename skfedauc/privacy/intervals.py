@@ -280,7 +280,6 @@ def interval_table(state: State, of: str, tail: float) -> pd.DataFrame:
     """Return the table of `PrivateCounts.confidence_intervals`; `tail` is each limit's error."""
     import pandas as pd
 
-    labels = state.labels
     noisy = NoisyCounts(
         state.negatives.astype(np.float64), state.positives.astype(np.float64), state.variance
     )
@@ -290,14 +289,11 @@ def interval_table(state: State, of: str, tail: float) -> pd.DataFrame:
         return _by_statistic(noisy, aucs, low == high, tail)
     found = np.full((len(Estimate._fields), len(state.negatives)), np.nan)
     found[:, noisy.has_signal] = aucs.estimate(None, tail)
-    return pd.DataFrame(
-        {
-            **dict(zip(("auc", *Estimate._fields[1:]), found, strict=True)),
-            "n_positives": state.positives.sum(axis=1),
-            "n_negatives": state.negatives.sum(axis=1),
-            "note": _notes(noisy),
-        },
-        index=index_of_labels(["all"] if labels is None else labels, state.group_names),
+    index = index_of_labels(["all"] if state.labels is None else state.labels, state.group_names)
+    return pd.DataFrame(found.T, index, ["auc", *Estimate._fields[1:]]).assign(
+        n_positives=state.positives.sum(axis=1),
+        n_negatives=state.negatives.sum(axis=1),
+        note=_notes(noisy),
     )
 
 
@@ -334,9 +330,6 @@ def _notes(noisy: NoisyCounts) -> list[str]:
         *noisy.n_rows, noisy.total_error, noisy.has_signal, strict=True
     ):
         number, noun = min((positives, "positives"), (negatives, "negatives"))
-        notes.append(
-            ""
-            if has_signal
-            else f"the noise dominates: {number:,.0f} {noun} with a standard error of {error:,.2g}"
-        )
+        text = f"the noise dominates: {number:,.0f} {noun} with a standard error of {error:,.2g}"
+        notes.append("" if has_signal else text)
     return notes

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from skfedauc import _input, _labels
 from skfedauc._words import counted, listed
 from skfedauc.counts import Bins, ScoreCounts
-from skfedauc.counts.files import entry_of, label_of
+from skfedauc.counts.files import check, entry_of, label_of
 from skfedauc.counts.merging import Agreement
 from skfedauc.counts.score_counts import identified, view_of
 from skfedauc.counts.state import MOST_ROWS, Source, in_order, wrong_sources
@@ -253,46 +253,45 @@ def read_content(data: Any, name: str) -> State:
     from skfedauc.counts import parquet
 
     with parquet.reading(data, name, "PrivateCounts", _VERSION) as (file, facts):
-        return _read(file, facts, data)
-
-
-def _read(file: Any, facts: dict[str, Any], data: Any) -> State:
-    from skfedauc.counts import parquet
-
-    bins, names, label = Bins.from_dict(facts["bins"]), facts["group_names"], facts["pos_label"]
-    labels, given = None, [] if facts["groups"] is None else list(map(label_of, facts["groups"]))
-    if facts["groups"] is not None:
-        labels = _labels.encode_groups(given, "groups")[1]
-    known = [] if labels is None else labels.tolist()
-    releases = tuple(_release_of(of, known) for of in facts["releases"])
-    identifiers = [release.identifier for release in releases]
-    exact = _groups_at(facts["exact_groups"], known)
-    covered = set(exact).union(*(release.groups for release in releases))
-    sources = tuple(map(Source.from_dict, facts["sources"]))
-    shape = (1 if labels is None else labels.size), bins.n_bins or 0
-    types = dict.fromkeys(_COLUMNS, parquet.INTEGER)
-    table = parquet.table_of(file, data, shape[0] * shape[1], types)
-    *places, negatives, positives = (column.to_numpy().reshape(shape) for column in table.columns)
-    has_groups = known == given and isinstance(facts["groups"], list | None)
-    digest = parquet.digest(facts, [negatives, positives])
-    parquet.check(
-        {
-            "its groups or bins are not in order": np.array_equal(places, np.indices(shape)),
-            "its groups are not in order": has_groups and (labels is None or known),
-            "the names of its group columns are not text": type(names) is list
-            and all(isinstance(name, str) for name in names),
-            "its positive label is neither a number nor text": label == label
-            and isinstance(label, int | float | str | None),
-            "its releases are not in order": releases and identifiers == sorted(set(identifiers)),
-            "the groups of its releases and exact counts are not its groups": covered == set(known),
-            "its exact counts have no source": sources or not exact,
-            "its sources are invalid": wrong_sources(sources) is None,
-            "its SHA-256 is another one": facts["sha256"] == digest,
-        }
-    )
-    state = State(negatives, positives, labels, bins, releases, tuple(names), label, sources, exact)
-    check_sizes(state, "it")
-    return state
+        bins, names, label = Bins.from_dict(facts["bins"]), facts["group_names"], facts["pos_label"]
+        groups = facts["groups"]
+        given = [] if groups is None else list(map(label_of, groups))
+        labels = None if groups is None else _labels.encode_groups(given, "groups")[1]
+        known = [] if labels is None else labels.tolist()
+        releases = tuple(_release_of(of, known) for of in facts["releases"])
+        identifiers = [release.identifier for release in releases]
+        exact = _groups_at(facts["exact_groups"], known)
+        covered = set(exact).union(*(release.groups for release in releases))
+        sources = tuple(map(Source.from_dict, facts["sources"]))
+        shape = (1 if labels is None else labels.size), bins.n_bins or 0
+        types = dict.fromkeys(_COLUMNS, parquet.INTEGER)
+        table = parquet.table_of(file, data, shape[0] * shape[1], types)
+        *places, negatives, positives = (
+            column.to_numpy().reshape(shape) for column in table.columns
+        )
+        digest = parquet.digest(facts, [negatives, positives])
+        check(
+            {
+                "its groups or bins are not in order": np.array_equal(places, np.indices(shape)),
+                "its groups are not in order": groups is None
+                or (type(groups) is list and known and known == given),
+                "the names of its group columns are not text": type(names) is list
+                and all(isinstance(name, str) for name in names),
+                "its positive label is neither a number nor text": label == label
+                and isinstance(label, int | float | str | None),
+                "its releases are not in order": releases
+                and identifiers == sorted(set(identifiers)),
+                "the groups of its releases and exact counts are not its groups": covered
+                == set(known),
+                "its exact counts have no source": sources or not exact,
+                "its sources are invalid": wrong_sources(sources) is None,
+                "its SHA-256 is another one": facts["sha256"] == digest,
+            }
+        )
+        facts_of_all = bins, releases, tuple(names), label, sources, exact
+        state = State(negatives, positives, labels, *facts_of_all)
+        check_sizes(state, "it")
+        return state
 
 
 def _groups_at(positions: Any, known: list[Any]) -> tuple[Any, ...]:
@@ -303,11 +302,9 @@ def _groups_at(positions: Any, known: list[Any]) -> tuple[Any, ...]:
 
 
 def _release_of(facts: Any, known: list[Any]) -> Release:
-    from skfedauc.counts import parquet
-
     release = Release(**facts | {"groups": _groups_at(facts["groups"], known)})
     identifier, name, epsilon, k, _ = release
-    parquet.check(
+    check(
         {
             "a release has no identifier": re.fullmatch("[0-9a-f]{32}", identifier),
             "a release has a name that is not text": isinstance(name, str | None),
