@@ -491,24 +491,21 @@ def _read_file(path: str, names: Names) -> Any:
         raise TypeError("files need label= and score=, the names of columns.")
     if not path.lower().endswith(ENDINGS):
         raise ValueError(f"the name of a file must end in {_words.enumerated(ENDINGS, 'or')}.")
-    pyarrow_parquet()  # raise the error for a missing package
+    pq = pyarrow_parquet()
     import pyarrow as pa
 
-    read = _read_parquet if path.lower().endswith(".parquet") else _read_csv
     try:
-        return read(path, names)
+        if not path.lower().endswith(".parquet"):
+            return _read_csv(path, names)
+        with pq.ParquetFile(path, page_checksum_verification=True) as file:
+            table = file.read(_needed(names, file.schema_arrow.names))
+        table.validate(full=True)
+        return table
     except (pa.ArrowException, OSError) as error:
         # Errors of the operating system have a number; those of pyarrow about content have none.
         if isinstance(error, OSError) and error.errno is not None:
             raise
         raise ValueError(f"the file cannot be read: {' '.join(str(error).split())}") from error
-
-
-def _read_parquet(path: str, names: Names) -> Any:
-    with pyarrow_parquet().ParquetFile(path, page_checksum_verification=True) as file:
-        table = file.read(_needed(names, file.schema_arrow.names))
-    table.validate(full=True)
-    return table
 
 
 def _read_csv(path: str, names: Names) -> Any:
