@@ -59,6 +59,10 @@ def compare_periods(
     ValueError, TypeError
         If no group has the reference period, or an argument is not as described.
 
+    See Also
+    --------
+    find_change : Test for a change at any time, which may be repeated each month.
+
     Notes
     -----
     Rows in different periods must be independent. The comparison is for one look at a fixed number
@@ -140,6 +144,10 @@ def find_change(
         If the last group column is not ``period``, if no group has more than `n_reference` periods
         with an AUC, if ranges of scores were joined, if periods are text that may not be in order
         of time, such as names of months, or an argument is not as described.
+
+    See Also
+    --------
+    compare_periods : Each period compared with a reference period, for a single look.
 
     Notes
     -----

@@ -55,6 +55,10 @@ class PrivateCounts(Saved):
     variance : float64 array, shape (n_groups,)
         Variance of the noise of each count by group.
 
+    See Also
+    --------
+    skfedauc.ScoreCounts : Exact counts, the input of `PrivateCounts.from_counts`.
+
     Notes
     -----
     Bins, group labels, names of group columns, the positive label and source names have no noise,
