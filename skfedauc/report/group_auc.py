@@ -15,20 +15,11 @@ from skfedauc.cluster_counts import ClusterCounts, position_of_clusters
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.score_counts import view_of
 from skfedauc.inference import intervals
-from skfedauc.inference.differences import DifferenceTest, MarginTest, null_difference
-from skfedauc.inference.equal_groups import EqualGroupsTest, equal_groups_test
+from skfedauc.inference.differences import null_difference
 from skfedauc.measures import Measure
 from skfedauc.pairs import GroupPairs
 from skfedauc.report.estimates import GroupEstimates
-from skfedauc.report.group_comparisons import (
-    Agreement,
-    abroca_table,
-    agreement_with_pooled,
-    comparison_table,
-    difference_test,
-    margin_test,
-    ranking_table,
-)
+from skfedauc.report.group_comparisons import GroupComparisons
 from skfedauc.report.groups import (
     LeftOut,
     Undefined,
@@ -75,7 +66,7 @@ class RowOptions(TypedDict, total=False):
     min_per_class: int
 
 
-class GroupAUC:
+class GroupAUC(GroupComparisons):
     """Report on AUCs over groups, from score counts.
 
     Parameters
@@ -557,42 +548,6 @@ class GroupAUC:
         pairs.check_has_scores("bias_by_group")
         return self._table(bias_aucs(pairs))
 
-    def abroca(self, reference: Any = "rest") -> pd.DataFrame:
-        """Return the area between each group's ROC curve and a reference curve (ABROCA [1]_).
-
-        Sampling error alone makes the area positive: compare it with areas of reports whose group
-        labels are permuted within each class.
-
-        Parameters
-        ----------
-        reference : "rest" or a group's label, default="rest"
-            "rest" compares each group with the rows in all other groups, and a label with the group
-            of this label. Pass the label of a group named "rest" in a list.
-
-        Returns
-        -------
-        pandas.DataFrame
-            A row for each group, with `auc`, `reference_auc`, and `abroca`, the exact area between
-            the two curves, which is at least the absolute difference of the AUCs. NaN if a class is
-            absent.
-
-        References
-        ----------
-        .. [1] Gardner, Brooks and Baker (2019). LAK 9. https://doi.org/10.1145/3303772.3303791
-
-        Examples
-        --------
-        >>> from skfedauc import GroupAUC
-        >>> report = GroupAUC.from_predictions(
-        ...     [0, 1, 0, 1], [0.2, 0.6, 0.5, 0.4], groups=["a", "a", "b", "b"]
-        ... )
-        >>> report.abroca("a")
-               auc  reference_auc  abroca
-        group
-        b      0.0            1.0     1.0
-        """
-        return abroca_table(self._estimates.of_auc("abroca"), reference)
-
     def confidence_intervals(
         self,
         *,
@@ -659,213 +614,6 @@ class GroupAUC:
         table = group_intervals(self._estimates, confidence_level, way)
         return listed(self.counts, table)
 
-    def test_equal_groups(self) -> EqualGroupsTest:
-        """Test that all groups have the same true AUC.
-
-        The statistic is the weighted variance of the group AUCs, divided by its expectation under
-        the null hypothesis, with Box's approximation [1]_ by an F distribution; with 100 or more
-        groups of few rows, it is a sum of one term per group and normal.
-
-        Returns
-        -------
-        EqualGroupsTest
-            Result with `statistic`, `pvalue` and the `method`. Groups with fewer than two positives
-            or two negatives (with weights: an effective sample size below 1.5) are left out.
-
-        References
-        ----------
-        .. [1] Brunner, Dette and Munk (1997). Journal of the American Statistical Association
-           92(440). https://doi.org/10.1080/01621459.1997.10473671
-        """
-        return equal_groups_test(self._estimates.of_auc("test_equal_groups").variances_at_extremes)
-
-    def test_difference(self, *, confidence_level: float = 0.95) -> DifferenceTest:
-        """Test that all group AUCs are equal, by the interval of their largest difference.
-
-        The test compares all pairs of groups, with quantiles of the studentized range; above 2,000
-        groups, the largest lower with the smallest upper limit, by Bonferroni's method.
-        `test_equal_groups` has more power against many small differences.
-
-        Parameters
-        ----------
-        confidence_level : float, default=0.95
-            Confidence level.
-
-        Returns
-        -------
-        DifferenceTest
-            Result with the `difference`, its limits `ci_low` and `ci_high`, the `pvalue` (the
-            smallest `pvalue_adjusted` of `compare_groups`), and the groups `highest`, `lowest` and
-            `clearest`. NaN with fewer than two groups that have an AUC. With a number for
-            `undefined`, `pvalue` is NaN if it replaces the AUC of a group.
-
-        Examples
-        --------
-        >>> from skfedauc import GroupAUC
-        >>> from skfedauc.datasets import make_group_scores
-        >>> rows = make_group_scores("identical", 50, 200, random_state=0)
-        >>> report = GroupAUC.from_predictions(rows.y_true, rows.y_score, groups=rows.groups)
-        >>> test = report.test_difference()
-        >>> test.ci_low, test.pvalue > 0.05
-        (0.0, True)
-        """
-        return difference_test(self._estimates.of_auc("test_difference"), confidence_level)
-
-    def test_margin(
-        self, margin: float, *, reference: float | None = None, confidence_level: float = 0.95
-    ) -> MarginTest:
-        """Test that all groups differ by less than a margin, or that none is inferior.
-
-        Without `reference`, the claim is that the true AUCs of every two groups differ by less than
-        `margin` (equivalence). With `reference`, the claim is that the true AUC of every group
-        exceeds ``reference - margin`` (non-inferiority).
-
-        Parameters
-        ----------
-        margin : float
-            Equivalence margin, between 0 and 1, or how far below the reference an AUC may be, which
-            may be 0.
-        reference : float, default=None
-            AUC without sampling error to compare the groups with, between 0 and 1.
-        confidence_level : float, default=0.95
-            Confidence level of the one-sided limit.
-
-        Returns
-        -------
-        MarginTest
-            Result with `is_shown`, `pvalue`, the `estimate`, its one-sided confidence `limit`, and
-            the `groups` with the limit. NaN if too few groups have an AUC, or a number for
-            `undefined` replaces the AUC of a group.
-
-        Notes
-        -----
-        Each pair of groups (two one-sided tests), or each group, is tested with the full error
-        rate, because the claim requires all of them to pass [1]_. The limit is that of
-        `confidence_intervals` of statistics with the level ``2 * confidence_level - 1``.
-
-        References
-        ----------
-        .. [1] Berger (1982). Technometrics 24(4). https://doi.org/10.1080/00401706.1982.10487790
-
-        Examples
-        --------
-        >>> from skfedauc import GroupAUC
-        >>> from skfedauc.datasets import make_group_scores
-        >>> rows = make_group_scores("identical", 2000, 8000, random_state=0)
-        >>> report = GroupAUC.from_predictions(rows.y_true, rows.y_score, groups=rows.groups)
-        >>> report.test_margin(0.1).is_shown
-        True
-        """
-        estimates = self._estimates.of_auc("test_margin")
-        return margin_test(estimates, margin, reference, confidence_level)
-
-    def compare_groups(
-        self, reference: Any = None, *, confidence_level: float = 0.95
-    ) -> pd.DataFrame:
-        """Compare all pairs of groups, or each group with a reference group or with the rest.
-
-        Parameters
-        ----------
-        reference : None, "rest" or a group's label, default=None
-            None compares all pairs of groups (up to 500 groups). "rest" compares each group with
-            the average AUC of the other groups, where a group with m positives and n negatives has
-            the weight ``m n / (m + n)``. A label compares with the group of this label; pass the
-            label of a group named "rest" in a list.
-        confidence_level : float, default=0.95
-            Confidence level for each interval, and for all simultaneous intervals together.
-
-        Returns
-        -------
-        pandas.DataFrame
-            A row for each comparison: `auc`, `reference_auc` and their `difference`, with `ci_low`,
-            `ci_high`, `statistic` and `pvalue` of this comparison alone. `simultaneous_low`,
-            `simultaneous_high` and `pvalue_adjusted` are for all comparisons together; `adjustment`
-            names the method. NaN if a group lacks a class.
-
-        Notes
-        -----
-        All pairs are adjusted by Tukey's and Kramer's method [1]_, and other comparisons by
-        Sidak's. A simultaneous interval excludes 0 if and only if `pvalue_adjusted` is below ``1 -
-        confidence_level``.
-
-        References
-        ----------
-        .. [1] Kramer (1956). Biometrics 12(3). https://doi.org/10.2307/3001469
-
-        Examples
-        --------
-        >>> from skfedauc import GroupAUC
-        >>> from skfedauc.datasets import make_group_scores
-        >>> rows = make_group_scores("identical", 50, 200, random_state=0)
-        >>> report = GroupAUC.from_predictions(rows.y_true, rows.y_score, groups=rows.groups)
-        >>> bool((report.compare_groups("rest")["pvalue_adjusted"] > 0.05).all())
-        True
-        """
-        return comparison_table(
-            self._estimates.of_auc("compare_groups"), reference, confidence_level
-        )
-
-    def ranking(self, *, confidence_level: float = 0.95) -> pd.DataFrame:
-        """Return shrunken group AUCs, and group ranks with confidence sets.
-
-        The smallest and the largest observed AUC often belong to the groups with the fewest rows;
-        shrinkage moves these most towards the mean of the groups.
-
-        Parameters
-        ----------
-        confidence_level : float, default=0.95
-            Confidence level of the intervals and of the set of groups that may be worst, and
-            simultaneous confidence level of the sets of ranks.
-
-        Returns
-        -------
-        pandas.DataFrame
-            A row for each group, with the index of `by_group`. `shrunken_auc` is the empirical
-            Bayes estimate of the true AUC [1]_, with limits `ci_low` and `ci_high` [2]_, which are
-            valid on average over groups; `reliability` is the weight of `auc` in it. `rank` is the
-            rank of `auc` (1 is the largest), and `rank_low` to `rank_high` is the confidence set of
-            the rank of the true AUC [3]_ [4]_. `may_be_worst` marks the confidence set of the group
-            with the smallest true AUC [5]_. Groups with fewer than two rows of a class (with
-            weights: an effective sample size below 1.5) have NaN or NA; `note` gives the reason.
-            With fewer than four ranked groups, nothing is shrunken.
-
-        Raises
-        ------
-        ValueError
-            If rows belong to several test sets.
-
-        References
-        ----------
-        .. [1] Morris (1983). Journal of the American Statistical Association 78(381).
-           https://doi.org/10.1080/01621459.1983.10477920
-        .. [2] Morris and Lysy (2012). Statistical Science 27(1). https://arxiv.org/abs/1203.5610
-        .. [3] Mogstad et al. (2024). Review of Economic Studies 91(1).
-           https://doi.org/10.1093/restud/rdad006
-        .. [4] Klein, Wright and Wieczorek (2020), above 2,000 groups. Journal of the Royal
-           Statistical Society C 69(3). https://doi.org/10.1111/rssc.12402
-        .. [5] Gupta (1965). Technometrics 7(2), 225-245.
-
-        Examples
-        --------
-        >>> from skfedauc import GroupAUC
-        >>> from skfedauc.datasets import make_group_scores
-        >>> rows = make_group_scores(
-        ...     "same_negatives", 200, 800, shifts=[-1, 0, 0, 0, 0.1], random_state=0
-        ... )
-        >>> report = GroupAUC.from_predictions(rows.y_true, rows.y_score, groups=rows.groups)
-        >>> report.ranking()[["rank_low", "rank_high", "may_be_worst"]].head(2)
-                  rank_low  rank_high  may_be_worst
-        group
-        device 1         5          5          True
-        device 2         1          4         False
-        """
-        confidence_level = intervals.check_confidence_level(confidence_level)
-        estimates = self._estimates.of_auc("ranking")
-        if estimates.policy.undefined == "raise":
-            # Otherwise, `note` gives the reason without a warning.
-            self._estimates.report_groups()
-        return listed(self.counts, ranking_table(estimates, confidence_level))
-
     @functools.cached_property
     def tau(self) -> float:
         """Standard deviation of the groups' true AUCs, by restricted maximum likelihood (REML).
@@ -875,49 +623,6 @@ class GroupAUC:
         (`neg_tau`) average the unbiased estimate of ``tau**2`` instead, which may be negative.
         """
         return self.statistic("tau")
-
-    def agreement(self, delta: float = 0.005) -> Agreement:
-        """Test which averages of group AUCs are equivalent to the pooled AUC.
-
-        Parameters
-        ----------
-        delta : float, default=0.005
-            Equivalence margin: the largest difference of two AUCs that count as equivalent.
-
-        Returns
-        -------
-        Agreement
-            Result with a `verdict` in words, and tables of averages and of score distributions.
-
-        Raises
-        ------
-        ValueError
-            If a class has no rows.
-
-        Notes
-        -----
-        An average is equivalent to the pooled AUC if the 90 % interval of their difference is
-        within `delta` of 0 (two one-sided tests at 5 %), and not equivalent if the 99 % interval
-        lies beyond `delta`. The Anderson-Darling test [1]_ shows which score distributions differ.
-        With few positives and an AUC of .95, up to 8.8 % of simulated samples called an average
-        equivalent whose true difference is `delta`.
-
-        References
-        ----------
-        .. [1] Scholz and Stephens (1987). Journal of the American Statistical Association 82(399).
-           https://doi.org/10.1080/01621459.1987.10478517
-
-        Examples
-        --------
-        >>> from skfedauc import GroupAUC
-        >>> from skfedauc.datasets import make_group_scores
-        >>> m = [8000, 4000, 2000, 1000]
-        >>> rows = make_group_scores("same_negatives", m, 10_000, random_state=0)
-        >>> report = GroupAUC.from_predictions(rows.y_true, rows.y_score, groups=rows.groups)
-        >>> report.agreement(delta=0.01).case
-        'same_negatives'
-        """
-        return agreement_with_pooled(self._estimates.of_auc("agreement"), delta)
 
     def _table(self, columns: Mapping[str, NDArray[Any]]) -> pd.DataFrame:
         """Return a table of the groups, in the order of their categories."""

@@ -8,34 +8,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc import _input, _words
+from skfedauc import _input, _labels, _words
 from skfedauc.counts import ScoreCounts
-from skfedauc.counts.moments import ratio
+from skfedauc.counts.moments import Floats, ratio
 from skfedauc.counts.score_counts import select_groups, view_of, with_weights_over
-from skfedauc.inference import agreement
+from skfedauc.inference import agreement, differences
 from skfedauc.inference.curves import GroupCurves, RocCurve, area_between
-from skfedauc.inference.differences import (
-    MOST_GROUPS,
-    Comparisons,
-    DifferenceTest,
-    Extreme,
-    MarginTest,
-    UsedGroups,
-    clearest_difference,
-    compare_pairs,
-    compare_with_reference,
-    compare_with_rest,
-    difference_below,
-    difference_interval,
-    worst_above,
-)
+from skfedauc.inference.differences import DifferenceTest, MarginTest
+from skfedauc.inference.equal_groups import EqualGroupsTest, equal_groups_test
 from skfedauc.inference.intervals import NO_VARIATION, check_confidence_level
 from skfedauc.inference.quantiles import normal_quantile
 from skfedauc.inference.ranking import LEAST_GROUPS, ranking
 from skfedauc.inference.variances import strata_of
-from skfedauc.pairs import GroupPairs
 from skfedauc.report.estimates import GroupEstimates
-from skfedauc.report.groups import listed, number_of_group, order_of
+from skfedauc.report.groups import listed, order_of
 from skfedauc.report.intervals import certain_range, group_bounds, statistic_bounds
 from skfedauc.report.statistics import AVERAGES, Bounds, shares
 
@@ -46,37 +32,459 @@ if TYPE_CHECKING:
 _MOST_IN_PAIRS = 500
 
 
-def comparison_table(
-    estimates: GroupEstimates, reference: Any, confidence_level: float
-) -> pd.DataFrame:
-    """Return the table of `GroupAUC.compare_groups`."""
-    import pandas as pd
+class GroupComparisons:
+    """The part of a report that compares its groups with each other."""
 
-    confidence_level = check_confidence_level(confidence_level)
-    counts, extremes = estimates.pairs.counts, estimates.variances_at_extremes
-    labels, order = estimates.labels, order_of(counts)
-    n_groups = len(labels)
-    if isinstance(reference, str) and reference == "rest":
-        found = compare_with_rest(extremes, confidence_level)
-        return listed(counts, _comparison_table(found, labels))
-    if reference is not None:
-        number = number_of_group(reference, counts)
-        found = compare_with_reference(extremes, number, confidence_level)
-        table = _comparison_table(found, labels.delete(number))
-        others = order[order != number]
-        return table.take(others - (others > number))
-    if n_groups > _MOST_IN_PAIRS:
-        raise ValueError(
-            f"compare_groups compares all pairs of at most {_MOST_IN_PAIRS} groups; got "
-            f"{n_groups:,} groups. Pass reference='rest', or the label of one group."
+    _estimates: GroupEstimates
+
+    def abroca(self, reference: Any = "rest") -> pd.DataFrame:
+        """Return the area between each group's ROC curve and a reference curve (ABROCA [1]_).
+
+        Sampling error alone makes the area positive: compare it with areas of reports whose group
+        labels are permuted within each class.
+
+        Parameters
+        ----------
+        reference : "rest" or a group's label, default="rest"
+            "rest" compares each group with the rows in all other groups, and a label with the group
+            of this label. Pass the label of a group named "rest" in a list.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each group, with `auc`, `reference_auc`, and `abroca`, the exact area between
+            the two curves. NaN if a class is absent.
+
+        References
+        ----------
+        .. [1] Gardner, Brooks and Baker (2019). LAK 9. https://doi.org/10.1145/3303772.3303791
+
+        Examples
+        --------
+        >>> from skfedauc import GroupAUC
+        >>> report = GroupAUC.from_predictions([0, 1, 0, 1], [2, 6, 5, 4], groups=list("aabb"))
+        >>> report.abroca("a")
+               auc  reference_auc  abroca
+        group
+        b      0.0            1.0     1.0
+        """
+        import pandas as pd
+
+        pairs = self._estimates.of_auc("abroca").pairs
+        counts = pairs.counts_for("abroca")
+        pairs.check_has_scores("abroca")
+        groups, number = _groups_and_reference(counts, reference)
+        curves, rows = GroupCurves.of(counts), []
+        for g in groups.tolist():
+            curve = curves.corners(g)
+            other = _of_others(counts, g) if number is None else curves.corners(number)
+            reference_auc = np.nan
+            if other is not None:
+                reference_auc = other.area if number is None else pairs.auc[number]
+            area = np.nan if curve is None or other is None else area_between(curve, other)
+            rows.append((pairs.auc[g], reference_auc, area))
+        columns = ["auc", "reference_auc", "abroca"]
+        return pd.DataFrame(rows, columns=columns, index=self._estimates.labels[groups])
+
+    def test_equal_groups(self) -> EqualGroupsTest:
+        """Test that all groups have the same true AUC.
+
+        The statistic is the weighted variance of the group AUCs, divided by its expectation under
+        the null hypothesis, with Box's approximation [1]_ by an F distribution; with 100 or more
+        groups of few rows, it is a sum of one term per group and normal.
+
+        Returns
+        -------
+        EqualGroupsTest
+            Result with `statistic`, `pvalue` and the `method`. Groups with fewer than two positives
+            or two negatives (with weights: an effective sample size below 1.5) are left out.
+
+        References
+        ----------
+        .. [1] Brunner, Dette and Munk (1997). Journal of the American Statistical Association
+           92(440). https://doi.org/10.1080/01621459.1997.10473671
+        """
+        return equal_groups_test(self._estimates.of_auc("test_equal_groups").variances_at_extremes)
+
+    def test_difference(self, *, confidence_level: float = 0.95) -> DifferenceTest:
+        """Test that all group AUCs are equal, by the interval of their largest difference.
+
+        The test compares all pairs of groups, with quantiles of the studentized range; above 2,000
+        groups, the largest lower with the smallest upper limit, by Bonferroni's method.
+        `test_equal_groups` has more power against many small differences.
+
+        Parameters
+        ----------
+        confidence_level : float, default=0.95
+            Confidence level.
+
+        Returns
+        -------
+        DifferenceTest
+            Result with the `difference`, its limits `ci_low` and `ci_high`, the `pvalue` (the
+            smallest `pvalue_adjusted` of `compare_groups`), and the groups `highest`, `lowest` and
+            `clearest`. NaN with fewer than two groups that have an AUC. With a number for
+            `undefined`, `pvalue` is NaN if it replaces the AUC of a group.
+
+        Examples
+        --------
+        >>> from skfedauc import GroupAUC
+        >>> from skfedauc.datasets import make_group_scores
+        >>> rows = make_group_scores("identical", 50, 200, random_state=0)
+        >>> report = GroupAUC.from_predictions(rows.y_true, rows.y_score, groups=rows.groups)
+        >>> test = report.test_difference()
+        >>> test.ci_low, test.pvalue > 0.05
+        (0.0, True)
+        """
+        return difference_test(self._estimates.of_auc("test_difference"), confidence_level)
+
+    def test_margin(
+        self, margin: float, *, reference: float | None = None, confidence_level: float = 0.95
+    ) -> MarginTest:
+        """Test that all groups differ by less than a margin, or that none is inferior.
+
+        Without `reference`, the claim is that the true AUCs of every two groups differ by less than
+        `margin` (equivalence). With `reference`, the claim is that the true AUC of every group
+        exceeds ``reference - margin`` (non-inferiority).
+
+        Parameters
+        ----------
+        margin : float
+            Equivalence margin, between 0 and 1, or how far below the reference an AUC may be, which
+            may be 0.
+        reference : float, default=None
+            AUC without sampling error to compare the groups with, between 0 and 1.
+        confidence_level : float, default=0.95
+            Confidence level of the one-sided limit.
+
+        Returns
+        -------
+        MarginTest
+            Result with `is_shown`, `pvalue`, the `estimate`, its one-sided confidence `limit`, and
+            the `groups` with the limit. NaN if too few groups have an AUC, or a number for
+            `undefined` replaces the AUC of a group.
+
+        Notes
+        -----
+        Each pair of groups (two one-sided tests), or each group, is tested with the full error
+        rate, because the claim requires all of them to pass [1]_. The limit is that of
+        `confidence_intervals` of statistics with the level ``2 * confidence_level - 1``.
+
+        References
+        ----------
+        .. [1] Berger (1982). Technometrics 24(4). https://doi.org/10.1080/00401706.1982.10487790
+
+        Examples
+        --------
+        >>> from skfedauc import GroupAUC
+        >>> from skfedauc.datasets import make_group_scores
+        >>> rows = make_group_scores("identical", 2000, 8000, random_state=0)
+        >>> report = GroupAUC.from_predictions(rows.y_true, rows.y_score, groups=rows.groups)
+        >>> report.test_margin(0.1).is_shown
+        True
+        """
+        estimates = self._estimates.of_auc("test_margin")
+        confidence_level = check_confidence_level(confidence_level)
+        tail = 1.0 - confidence_level
+        if reference is None:
+            bound = _input.check_share(margin, "margin")
+        else:
+            reference = _input.check_share(reference, "reference")
+            hint = " All groups are tested to have an AUC above reference - margin."
+            bound = reference - _input.check_number(
+                margin, "margin", at_least=0, below=reference, hint=hint
+            )
+        auc, used = estimates.group_values
+        of_whom = "" if used.all() else " with an AUC"
+        n_tested = 0 if estimates.n_replaced else int(used.sum())
+        found, estimate = differences.Extreme(np.nan, np.nan, (), False), np.nan
+        if reference is None:
+            claim = f"the AUCs of all groups{of_whom} differ by less than {bound:.6g}"
+            if n_tested > 1:
+                found = differences.difference_below(estimates.extremes_in_use, bound, tail)
+                estimate = float(np.ptp(auc[used]))
+        else:
+            claim = f"the AUC of every group{of_whom} is above {bound:.6g}"
+            if n_tested:
+                found = differences.worst_above(estimates.extremes_in_use.lowest, bound, tail)
+                estimate = float(auc[used].min())
+        return MarginTest(
+            claim=claim,
+            is_shown=found.is_shown,
+            pvalue=found.pvalue,
+            estimate=estimate,
+            limit=found.limit,
+            bound=bound,
+            confidence_level=confidence_level,
+            groups=tuple(estimates.labels.tolist()[group] for group in found.groups),
+            n_groups=int(used.sum()),
+            n_left_out=int((~used).sum()),
         )
-    first, second = (order[numbers] for numbers in np.triu_indices(n_groups, 1))
-    flat = labels.to_flat_index()
-    index = pd.MultiIndex.from_arrays([flat[first], flat[second]], names=["group", "reference"])
-    return _comparison_table(compare_pairs(extremes, first, second, confidence_level), index)
+
+    def compare_groups(
+        self, reference: Any = None, *, confidence_level: float = 0.95
+    ) -> pd.DataFrame:
+        """Compare all pairs of groups, or each group with a reference group or with the rest.
+
+        Parameters
+        ----------
+        reference : None, "rest" or a group's label, default=None
+            None compares all pairs of groups (up to 500 groups). "rest" compares each group with
+            the average AUC of the other groups, where a group with m positives and n negatives has
+            the weight ``m n / (m + n)``. A label compares with the group of this label; pass the
+            label of a group named "rest" in a list.
+        confidence_level : float, default=0.95
+            Confidence level for each interval, and for all simultaneous intervals together.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each comparison: `auc`, `reference_auc` and their `difference`, with `ci_low`,
+            `ci_high`, `statistic` and `pvalue` of this comparison alone. `simultaneous_low`,
+            `simultaneous_high` and `pvalue_adjusted` are for all comparisons together; `adjustment`
+            names the method: Tukey's and Kramer's [1]_ for all pairs, otherwise Sidak's. NaN if a
+            group lacks a class.
+
+        References
+        ----------
+        .. [1] Kramer (1956). Biometrics 12(3). https://doi.org/10.2307/3001469
+
+        Examples
+        --------
+        >>> from skfedauc import GroupAUC
+        >>> from skfedauc.datasets import make_group_scores
+        >>> rows = make_group_scores("identical", 50, 200, random_state=0)
+        >>> report = GroupAUC.from_predictions(rows.y_true, rows.y_score, groups=rows.groups)
+        >>> bool((report.compare_groups("rest")["pvalue_adjusted"] > 0.05).all())
+        True
+        """
+        import pandas as pd
+
+        estimates = self._estimates.of_auc("compare_groups")
+        confidence_level = check_confidence_level(confidence_level)
+        counts, extremes = estimates.pairs.counts, estimates.variances_at_extremes
+        labels = estimates.labels
+        if reference is not None:
+            order, number = _groups_and_reference(counts, reference)
+            if number is None:
+                found = differences.compare_with_rest(extremes, confidence_level)
+                return _comparison_table(found, labels).take(order)
+            found = differences.compare_with_reference(extremes, number, confidence_level)
+            return _comparison_table(found, labels.delete(number)).take(order - (order > number))
+        if len(labels) > _MOST_IN_PAIRS:
+            raise ValueError(
+                f"compare_groups compares all pairs of at most {_MOST_IN_PAIRS} groups; got "
+                f"{len(labels):,} groups. Pass reference='rest', or the label of one group."
+            )
+        order, flat = order_of(counts), labels.to_flat_index()
+        both = [order[numbers] for numbers in np.triu_indices(len(labels), 1)]
+        index = pd.MultiIndex.from_arrays([flat[of] for of in both], names=["group", "reference"])
+        found = differences.compare_pairs(extremes, *both, confidence_level)
+        return _comparison_table(found, index)
+
+    def ranking(self, *, confidence_level: float = 0.95) -> pd.DataFrame:
+        """Return shrunken group AUCs, and group ranks with confidence sets.
+
+        The smallest and the largest observed AUC often belong to the groups with the fewest rows;
+        shrinkage moves these most towards the mean of the groups.
+
+        Parameters
+        ----------
+        confidence_level : float, default=0.95
+            Confidence level of the intervals and of the set of groups that may be worst, and
+            simultaneous confidence level of the sets of ranks.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each group, with the index of `by_group`. `shrunken_auc` is the empirical
+            Bayes estimate of the true AUC [1]_, with limits `ci_low` and `ci_high` [2]_, which are
+            valid on average over groups; `reliability` is the weight of `auc` in it. `rank` is the
+            rank of `auc` (1 is the largest), and `rank_low` to `rank_high` is the confidence set of
+            the rank of the true AUC [3]_ [4]_. `may_be_worst` marks the confidence set of the group
+            with the smallest true AUC [5]_. Groups with fewer than two rows of a class (with
+            weights: an effective sample size below 1.5) have NaN or NA; `note` gives the reason.
+            With fewer than four ranked groups, nothing is shrunken.
+
+        Raises
+        ------
+        ValueError
+            If rows belong to several test sets.
+
+        References
+        ----------
+        .. [1] Morris (1983). Journal of the American Statistical Association 78(381).
+           https://doi.org/10.1080/01621459.1983.10477920
+        .. [2] Morris and Lysy (2012). Statistical Science 27(1). https://arxiv.org/abs/1203.5610
+        .. [3] Mogstad et al. (2024). Review of Economic Studies 91(1).
+           https://doi.org/10.1093/restud/rdad006
+        .. [4] Klein, Wright and Wieczorek (2020), above 2,000 groups. Journal of the Royal
+           Statistical Society C 69(3). https://doi.org/10.1111/rssc.12402
+        .. [5] Gupta (1965). Technometrics 7(2), 225-245.
+
+        Examples
+        --------
+        >>> from skfedauc import GroupAUC
+        >>> from skfedauc.datasets import make_group_scores
+        >>> rows = make_group_scores(
+        ...     "same_negatives", 200, 800, shifts=[-1, 0, 0, 0, 0.1], random_state=0
+        ... )
+        >>> report = GroupAUC.from_predictions(rows.y_true, rows.y_score, groups=rows.groups)
+        >>> report.ranking()[["rank_low", "rank_high", "may_be_worst"]].head(2)
+                  rank_low  rank_high  may_be_worst
+        group
+        device 1         5          5          True
+        device 2         1          4         False
+        """
+        import pandas as pd
+
+        confidence_level = check_confidence_level(confidence_level)
+        estimates = self._estimates.of_auc("ranking")
+        if estimates.policy.undefined == "raise":
+            # Otherwise, `note` gives the reason without a warning.
+            estimates.report_groups()
+        found = ranking(estimates.variances_at_extremes, confidence_level)
+        columns: dict[str, Any] = {"auc": estimates.pairs.auc, **found._asdict()}
+        ranked = columns.pop("ranked")
+        for name in ("rank", "rank_low", "rank_high", "may_be_worst"):
+            # Other groups have NA.
+            dtype: Any = "boolean" if name == "may_be_worst" else "Int64"
+            of_ranked = pd.Series(columns[name], np.flatnonzero(ranked), dtype=dtype)
+            columns[name] = of_ranked.reindex(range(ranked.size)).array
+        columns["note"] = _notes(estimates, ranked)
+        return listed(estimates.pairs.counts, pd.DataFrame(columns, index=estimates.labels))
+
+    def agreement(self, delta: float = 0.005) -> Agreement:
+        """Test which averages of group AUCs are equivalent to the pooled AUC.
+
+        Parameters
+        ----------
+        delta : float, default=0.005
+            Equivalence margin: the largest difference of two AUCs that count as equivalent.
+
+        Returns
+        -------
+        Agreement
+            Result with a `verdict` in words, and tables of averages and of score distributions.
+
+        Raises
+        ------
+        ValueError
+            If a class has no rows.
+
+        Notes
+        -----
+        An average is equivalent to the pooled AUC if the 90 % interval of their difference is
+        within `delta` of 0 (two one-sided tests at 5 %), and not equivalent if the 99 % interval
+        lies beyond `delta`. The Anderson-Darling test [1]_ shows which score distributions differ.
+        With few positives and an AUC of .95, up to 8.8 % of simulated samples called an average
+        equivalent whose true difference is `delta`.
+
+        References
+        ----------
+        .. [1] Scholz and Stephens (1987). Journal of the American Statistical Association 82(399).
+           https://doi.org/10.1080/01621459.1987.10478517
+
+        Examples
+        --------
+        >>> from skfedauc import GroupAUC
+        >>> from skfedauc.datasets import make_group_scores
+        >>> m = [8000, 4000, 2000, 1000]
+        >>> rows = make_group_scores("same_negatives", m, 10_000, random_state=0)
+        >>> report = GroupAUC.from_predictions(rows.y_true, rows.y_score, groups=rows.groups)
+        >>> report.agreement(delta=0.01).case
+        'same_negatives'
+        """
+        import pandas as pd
+
+        estimates = self._estimates.of_auc("agreement")
+        pairs, counts = estimates.pairs, estimates.pairs.counts_for("agreement")
+        pairs.check_independent_rows("agreement")
+        pairs.check_has_scores("agreement")
+        delta = _input.check_share(delta, "delta")
+        variances, pooled, (auc, used) = (
+            estimates.variances, pairs.pooled_auc, estimates.group_values
+        )
+        if np.isnan(pooled):
+            raise ValueError("agreement needs rows of both classes.")
+        if not used.any():
+            raise ValueError("agreement needs a group with rows of both classes.")
+        sides = agreement.class_agreement(counts)
+        strata, own = strata_of(counts), view_of(with_weights_over(counts)).own_moments
+        certain, scores, rows = {}, {}, []
+        for i, name in enumerate(("negatives", "positives")):
+            mine = variances.positives if i else variances.negatives
+            share = mine.weight / mine.weight.sum()
+            certain[name] = agreement.certain_bound(share, sides[1 - i].distances)
+            scores[name] = {
+                "largest_distance": np.nanmax(sides[i].distances),
+                "mean_distance": np.nansum(share * sides[i].distances),
+                "null_mean_distance": np.dot(share, agreement.null_distances(mine.effective)),
+                "statistic": sides[i].statistic,
+                "pvalue": sides[i].pvalue,
+            }
+        for name in AVERAGES:
+            share = shares(estimates, name)
+            if share is None:
+                continue
+            value = float(np.dot(share[share > 0], auc[share > 0]))
+            difference = pooled - value
+            low = high = difference
+            if pairs.is_binned:
+                of_pooled, of_average = (statistic_bounds(estimates, of) for of in ("pooled", name))
+                low, high = of_pooled.low - of_average.high, of_pooled.high - of_average.low
+            derivatives = _derivatives(estimates, name, share, value)
+            random = agreement.of_random_numbers(strata, derivatives)
+            error = np.sqrt(agreement.of_difference(strata, variances, own, share) + random)
+            if error < 1e-12 and counts.groups is not None and len(counts) > 1:
+                # The estimated variance is 0 with few rows; use a bound of the variance instead.
+                error = np.sqrt(estimates.in_use.of_average(share))
+            reach = normal_quantile(0.05) * error
+            rows.append(
+                {
+                    "average": name,
+                    "value": value,
+                    "difference": difference,
+                    "ci_low": low - reach,
+                    "ci_high": high + reach,
+                    "bound": certain.get(name, np.nan) + max(difference - low, high - difference),
+                    "equivalent_to_pooled": _equivalence(low, high, error, delta),
+                }
+            )
+        averages = pd.DataFrame(rows).set_index("average")
+        table = pd.DataFrame.from_dict(scores, orient="index")
+        verdict = _verdict(pooled, averages, table, delta, weighted=variances.weighted)
+        return Agreement(verdict, averages, table, _case(averages, table), delta)
 
 
-def _comparison_table(found: Comparisons, index: Any) -> pd.DataFrame:
+def _groups_and_reference(
+    counts: ScoreCounts, reference: Any
+) -> tuple[NDArray[np.intp], int | None]:
+    """Return the groups to compare as tables list them, and the reference group, if it is one."""
+    order, groups = order_of(counts), counts.groups or ()
+    if isinstance(reference, str) and reference == "rest":
+        return order, None
+    if isinstance(reference, list) and len(reference) == 1:
+        reference = reference[0]
+    number = _labels.position_of(_labels.as_label(reference), groups)
+    if number is None:
+        raise ValueError(
+            "reference must be None, 'rest' or a group's label; got "
+            f"{_words.shortened(reference)}, and the "
+            f"groups are {_words.all_shortened(groups[:5])}{', ...' * (len(groups) > 5)}."
+        )
+    return order[order != number], number
+
+
+def _of_others(counts: ScoreCounts, g: int) -> RocCurve | None:
+    """Return the curve of the rows in all other groups together; None if they lack a class."""
+    if len(counts) < 2:
+        return None
+    others = select_groups(counts, np.delete(np.arange(len(counts)), g))
+    return GroupCurves.of(others.regroup(None)).corners(0)
+
+
+def _comparison_table(found: differences.Comparisons, index: Any) -> pd.DataFrame:
     import pandas as pd
 
     columns = {name: getattr(found, name) for name in found._fields}
@@ -93,108 +501,23 @@ def difference_test(estimates: GroupEstimates, confidence_level: float) -> Diffe
     auc, used = estimates.group_values
     n_groups = int(used.sum())
     if n_groups < 2:
-        nan, reason = float("nan"), "needs two groups with both classes"
-        nothing = None, None, None, n_groups, reason
-        return DifferenceTest(nan, nan, nan, nan, confidence_level, *nothing)
+        nothing = None, None, None, n_groups, "needs two groups with both classes"
+        return DifferenceTest(*[np.nan] * 4, confidence_level, *nothing)
     extremes = estimates.extremes_in_use
-    found = difference_interval(extremes, confidence_level, "logit")
-    groups, labels = UsedGroups.of(extremes), estimates.labels.tolist()
+    *found, _ = differences.difference_interval(extremes, confidence_level, "logit")
+    groups, labels = differences.UsedGroups.of(extremes), estimates.labels.tolist()
     pvalue, pair = np.nan, None
     if not estimates.n_replaced:
         of_groups = groups.spreads.estimates, n_groups, groups.correlation
-        pvalue, pair = clearest_difference(*of_groups)
+        pvalue, pair = differences.clearest_difference(*of_groups)
     highest = labels[int(np.where(used, auc, -np.inf).argmax())]
     lowest = labels[auc.size - 1 - int(np.where(used, auc, np.inf)[::-1].argmin())]
-    if n_groups == 2:
-        method = "comparison of two groups"
-    elif n_groups > MOST_GROUPS:
+    clearest = None if pair is None else tuple(labels[g] for g in groups.numbers[list(pair)])
+    method = "comparison of two groups" if n_groups == 2 else "comparison of all pairs"
+    if n_groups > differences.MOST_GROUPS:
         method = "Bonferroni limits of all groups"
-    else:
-        method = "comparison of all pairs"
-    return DifferenceTest(
-        found.estimate,
-        found.low,
-        found.high,
-        pvalue,
-        confidence_level,
-        highest,
-        lowest,
-        None if pair is None else tuple(labels[g] for g in groups.numbers[list(pair)]),
-        n_groups,
-        method,
-    )
-
-
-def margin_test(
-    estimates: GroupEstimates, margin: Any, reference: Any, confidence_level: Any
-) -> MarginTest:
-    """Return the result of `GroupAUC.test_margin`; too few groups with an AUC show nothing."""
-    confidence_level = check_confidence_level(confidence_level)
-    if reference is None:
-        bound = _input.check_share(margin, "margin")
-    else:
-        reference = _input.check_share(reference, "reference")
-        hint = " All groups are tested to have an AUC above reference - margin."
-        bound = reference - _input.check_number(
-            margin, "margin", at_least=0, below=reference, hint=hint
-        )
-    auc, used = estimates.group_values
-    of_whom = "" if used.all() else " with an AUC"
-    n_tested = 0 if estimates.n_replaced else int(used.sum())
-    found, estimate = Extreme(np.nan, np.nan, (), False), np.nan
-    if reference is None:
-        claim = f"the AUCs of all groups{of_whom} differ by less than {bound:.6g}"
-        if n_tested > 1:
-            found = difference_below(estimates.extremes_in_use, bound, 1.0 - confidence_level)
-            estimate = float(np.ptp(auc[used]))
-    else:
-        claim = f"the AUC of every group{of_whom} is above {bound:.6g}"
-        if n_tested:
-            found = worst_above(estimates.extremes_in_use.lowest, bound, 1.0 - confidence_level)
-            estimate = float(auc[used].min())
-    labels = estimates.labels.tolist()
-    return MarginTest(
-        claim=claim,
-        is_shown=found.is_shown,
-        pvalue=found.pvalue,
-        estimate=estimate,
-        limit=found.limit,
-        bound=bound,
-        confidence_level=confidence_level,
-        groups=tuple(labels[group] for group in found.groups),
-        n_groups=int(used.sum()),
-        n_left_out=int((~used).sum()),
-    )
-
-
-_OF_ALL = ("shrunken_auc", "ci_low", "ci_high", "reliability")
-_OF_RANKED = ("rank", "rank_low", "rank_high", "may_be_worst")
-
-
-def ranking_table(estimates: GroupEstimates, confidence_level: float) -> pd.DataFrame:
-    """Return the table of `GroupAUC.ranking`."""
-    import pandas as pd
-
-    found = ranking(estimates.variances_at_extremes, confidence_level)
-    return pd.DataFrame(
-        {
-            "auc": estimates.pairs.auc,
-            **{name: getattr(found, name) for name in _OF_ALL},
-            **{name: _of_ranked(getattr(found, name), found.ranked) for name in _OF_RANKED},
-            "note": _notes(estimates, found.ranked),
-        },
-        index=estimates.labels,
-    )
-
-
-def _of_ranked(values: NDArray[Any], ranked: NDArray[np.bool_]) -> Any:
-    """Return a pandas array of the values of the ranked groups; NA for other groups."""
-    import pandas as pd
-
-    dtype: Any = "boolean" if values.dtype == np.bool_ else "Int64"
-    found: Any = pd.Series(pd.NA, index=range(ranked.size), dtype=dtype).array
-    found[ranked] = values
-    return found
+    extremes_of_groups = highest, lowest, clearest
+    return DifferenceTest(*found, pvalue, confidence_level, *extremes_of_groups, n_groups, method)
 
 
 def _notes(estimates: GroupEstimates, ranked: NDArray[np.bool_]) -> NDArray[Any]:
@@ -263,93 +586,26 @@ class Agreement:
         return f"Agreement: {self.verdict}\n\n{self.averages}\n\n{self.scores}"
 
 
-def agreement_with_pooled(estimates: GroupEstimates, delta: float) -> Agreement:
-    """Return the result of `GroupAUC.agreement`."""
-    import pandas as pd
-
-    counts = estimates.pairs.counts_for("agreement")
-    estimates.pairs.check_independent_rows("agreement")
-    estimates.pairs.check_has_scores("agreement")
-    delta = _input.check_share(delta, "delta")
-    variances, (auc, used) = estimates.variances, estimates.group_values
-    if np.isnan(estimates.pairs.pooled_auc):
-        raise ValueError("agreement needs rows of both classes.")
-    if not used.any():
-        raise ValueError("agreement needs a group with rows of both classes.")
-    pooled = estimates.pairs.pooled_auc
-    sides = agreement.class_agreement(counts)
-    strata, own = strata_of(counts), view_of(with_weights_over(counts)).own_moments
-    certain, scores, rows = {}, {}, []
-    for i, name in enumerate(("negatives", "positives")):
-        mine = variances.positives if i else variances.negatives
-        share = mine.weight / mine.weight.sum()
-        certain[name] = agreement.certain_bound(share, sides[1 - i].distances)
-        scores[name] = {
-            "largest_distance": np.nanmax(sides[i].distances),
-            "mean_distance": np.nansum(share * sides[i].distances),
-            "null_mean_distance": np.dot(share, agreement.null_distances(mine.effective)),
-            "statistic": sides[i].statistic,
-            "pvalue": sides[i].pvalue,
-        }
-    for name in AVERAGES:
-        share = shares(estimates, name)
-        if share is None:
-            continue
-        value = float(np.dot(share[share > 0], auc[share > 0]))
-        difference = pooled - value
-        low = high = difference
-        if estimates.pairs.is_binned:
-            of_pooled, of_average = (statistic_bounds(estimates, of) for of in ("pooled", name))
-            low, high = of_pooled.low - of_average.high, of_pooled.high - of_average.low
-        derivatives = _derivatives(estimates, name, share, value)
-        random = agreement.of_random_numbers(strata, derivatives)
-        error = np.sqrt(agreement.of_difference(strata, variances, own, share) + random)
-        if error < 1e-12 and counts.groups is not None and len(counts) > 1:
-            # The estimated variance is 0 with few rows; use a bound of the variance instead.
-            error = np.sqrt(estimates.in_use.of_average(share))
-        reach = normal_quantile(0.05) * error
-        rows.append(
-            {
-                "average": name,
-                "value": value,
-                "difference": difference,
-                "ci_low": low - reach,
-                "ci_high": high + reach,
-                "bound": certain.get(name, np.nan) + max(difference - low, high - difference),
-                "equivalent_to_pooled": _equivalence(low, high, error, delta),
-            }
-        )
-    averages = pd.DataFrame(rows).set_index("average")
-    table = pd.DataFrame.from_dict(scores, orient="index")
-    verdict = _verdict(pooled, averages, table, delta, weighted=variances.weighted)
-    return Agreement(verdict, averages, table, _case(averages, table), delta)
-
-
 def _derivatives(
-    estimates: GroupEstimates, name: str, share: NDArray[np.float64], average: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    estimates: GroupEstimates, name: str, share: Floats, average: float
+) -> tuple[Floats, Floats]:
     """Derivatives of an average by the weight of the negatives and the positives of groups.
 
     The group AUCs do not depend on the row count, but the shares of groups in the average do.
     """
     auc, used = estimates.group_values
     n, m = estimates.variances.negatives.weight, estimates.variances.positives.weight
-    of_negatives = {"samples": m + n, "negatives": n, "within": n}.get(name)
-    of_positives = {"samples": m + n, "positives": m, "within": m}.get(name)
+    weights = {"samples": (m + n, m + n), "negatives": (n, None), "positives": (None, m)}
     deviation = np.where(used, auc - average, 0.0)
     by_negatives, by_positives = (
-        np.zeros(auc.size) if of is None else ratio(share, of, 0.0) * deviation
-        for of in (of_negatives, of_positives)
+        np.zeros(auc.size) if weight is None else ratio(share, weight, 0.0) * deviation
+        for weight in {**weights, "within": (n, m)}.get(name, (None, None))
     )
     return by_negatives, by_positives
 
 
 def _equivalence(low: float, high: float, error: float, delta: float) -> str:
-    """Return the result of the equivalence test (TOST) of a difference from `low` to `high`.
-
-    The result is "yes" if the 90 % interval is within `delta` of 0, and "no" if the 99 % interval
-    is entirely beyond `delta`. Otherwise, the result is "cannot tell".
-    """
+    """Return the result of the equivalence test (TOST) of a difference from `low` to `high`."""
     if max(high, -low) + normal_quantile(0.05) * error <= delta:
         return "yes"
     is_beyond = max(low, -high) - normal_quantile(0.005) * error > delta
@@ -390,43 +646,3 @@ def _verdict(
     if not differing:
         return f"{told} No difference between the groups' scores is detected."
     return f"{told} The scores of {_words.enumerated(differing)} differ between groups."
-
-
-def abroca_table(estimates: GroupEstimates, reference: Any) -> pd.DataFrame:
-    """Return the table of `GroupAUC.abroca`."""
-    import pandas as pd
-
-    pairs = estimates.pairs
-    counts = pairs.counts_for("abroca")
-    pairs.check_has_scores("abroca")
-    groups, reference_group = order_of(counts), None
-    if not (isinstance(reference, str) and reference == "rest"):
-        reference_group = number_of_group(reference, counts)
-        groups = groups[groups != reference_group]
-    curves = GroupCurves.of(counts)
-    return pd.DataFrame(
-        [_abroca(pairs, curves, int(g), reference_group) for g in groups],
-        columns=["auc", "reference_auc", "abroca"],
-        index=estimates.labels[groups],
-    )
-
-
-def _abroca(
-    pairs: GroupPairs, curves: GroupCurves, g: int, reference: int | None
-) -> tuple[float, float, float]:
-    """Return the table row of a group, compared with another group or with all other groups."""
-    curve = curves.corners(g)
-    other = _of_others(pairs.counts, g) if reference is None else curves.corners(reference)
-    reference_auc = np.nan
-    if other is not None:
-        reference_auc = other.area if reference is None else pairs.auc[reference]
-    area = np.nan if curve is None or other is None else area_between(curve, other)
-    return pairs.auc[g], reference_auc, area
-
-
-def _of_others(counts: ScoreCounts, g: int) -> RocCurve | None:
-    """Return the curve of the rows in all other groups together; None if they lack a class."""
-    if len(counts) < 2:
-        return None
-    others = select_groups(counts, np.delete(np.arange(len(counts)), g))
-    return GroupCurves.of(others.regroup(None)).corners(0)

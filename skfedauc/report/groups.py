@@ -32,21 +32,6 @@ def labels_of_rows(
     return labels, clusters
 
 
-def number_of_group(label: Any, counts: ScoreCounts) -> int:
-    """Return the index of the reference group."""
-    if isinstance(label, list) and len(label) == 1:
-        label = label[0]
-    groups = counts.groups or ()
-    number = _labels.position_of(_labels.as_label(label), groups)
-    if number is None:
-        raise ValueError(
-            "reference must be None, 'rest' or a group's label; got "
-            f"{_words.shortened(label)}, and the "
-            f"groups are {_words.all_shortened(groups[:5])}{', ...' * (len(groups) > 5)}."
-        )
-    return number
-
-
 def listed(counts: ScoreCounts, table: pd.DataFrame) -> pd.DataFrame:
     """Return a table with the groups of counts in the order of their categories."""
     return table.take(order_of(counts))
