@@ -579,7 +579,7 @@ class GroupAUCScorer(_sklearn.BaseScorer):
         if undefined != "ignore":
             # An absent label may be a misspelling, which no other warning reports.
             about = "absent" if is_absent else "undefined"
-            policy.warn(f"{message}{_ONCE}", about, [self._label])
+            policy.warn(f"{message}{_ONCE}", [self._label], about)
         return value
 
     def set_score_request(self, **requests: Any) -> GroupAUCScorer:

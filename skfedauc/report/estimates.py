@@ -27,14 +27,17 @@ from skfedauc.inference.variances import (
     pooled_of,
     variances_of,
 )
-from skfedauc.measures import Measure, check_measure
+from skfedauc.measures import AUC, Measure
 from skfedauc.pairs import GroupPairs
 from skfedauc.report.groups import NotDefined, UndefinedPolicy, check_undefined
 
 if TYPE_CHECKING:
     import pandas as pd
 
+_AUC = AUC()
 
+
+@dataclasses.dataclass(eq=False, repr=False)
 class GroupEstimates:
     """Values of a measure by group, and the pairs of rows that determine them.
 
@@ -43,21 +46,16 @@ class GroupEstimates:
     the columns of groups by `group_names`.
     """
 
-    def __init__(
-        self,
-        pairs: GroupPairs,
-        policy: UndefinedPolicy,
-        measure: Measure | None = None,
-        group_names: tuple[str, ...] = (),
-    ) -> None:
-        self.pairs = pairs
-        self.group_names = group_names
-        self.policy = policy
-        self.measure = check_measure(measure)
-        check_undefined(policy.undefined, self.measure)
+    pairs: GroupPairs
+    policy: UndefinedPolicy
+    measure: Measure = _AUC
+    group_names: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        check_undefined(self.policy.undefined, self.measure)
         if not self.measure.is_auc:
-            pairs.counts_for(f"the measure {self.measure.name!r}")
-            pairs.check_has_scores(f"the measure {self.measure.name!r}")
+            self.pairs.counts_for(f"the measure {self.measure.name!r}")
+            self.pairs.check_has_scores(f"the measure {self.measure.name!r}")
 
     def of_auc(self, result: str) -> GroupEstimates:
         """Return these estimates; raise an error for another measure than the AUC."""
@@ -96,16 +94,12 @@ class GroupEstimates:
         return measures.index_of(self.measure, self.curves)
 
     @functools.cached_property
-    def pooled_index(self) -> float:
-        """Index of all rows together; NaN without rows in both classes."""
-        if self.measure.is_auc:
-            return self.pairs.pooled_auc
-        if self.pairs.n_groups == 0:
-            return float("nan")
-        if self.pairs.has_overlaps:
-            lowest, highest = self.extremes
-            return (lowest.pooled_index + highest.pooled_index) / 2.0
-        return float(measures.index_of(self.measure, self.pooled_curve)[0])
+    def whole(self) -> GroupEstimates:
+        """Estimates of all rows together, as one group, of another measure than the AUC."""
+        if self.pairs.counts.groups is None:
+            return self
+        pairs = GroupPairs(self.pairs.counts.regroup(None))
+        return GroupEstimates(pairs, self.policy, self.measure)
 
     @property
     def by_group(self) -> Floats:
@@ -115,7 +109,9 @@ class GroupEstimates:
     @property
     def pooled_value(self) -> float:
         """Value of all rows together; NaN without rows in both classes."""
-        return float(measures.value_of(self.measure, np.array(self.pooled_index)))
+        if self.measure.is_auc:
+            return self.pairs.pooled_auc
+        return float(self.whole.by_group[0]) if self.pairs.n_groups else float("nan")
 
     @functools.cached_property
     def group_values(self) -> tuple[Floats, NDArray[np.bool_]]:
@@ -188,11 +184,6 @@ class GroupEstimates:
         return GroupCurves.of(self.pairs.counts)
 
     @functools.cached_property
-    def pooled_curve(self) -> GroupCurves:
-        """Curve of all rows together."""
-        return GroupCurves.of(self.pairs.counts.regroup(None))
-
-    @functools.cached_property
     def errors(self) -> measures.Errors:
         """Sampling errors of each group's index."""
         return measures.errors_of(self.measure, self.curves, self.index)
@@ -222,22 +213,19 @@ class GroupEstimates:
     @functools.cached_property
     def _ends(self) -> tuple[GroupEstimates, GroupEstimates]:
         policy = self.policy.quiet()
-        ends = tuple(GroupEstimates(end, policy, self.measure) for end in self.pairs.extremes())
+        lowest, highest = (
+            GroupEstimates(end, policy, self.measure) for end in self.pairs.extremes()
+        )
         if not self.measure.is_auc:
             # The average precision is not lowest where the AUC is.
-            for name, curve in (("index", "curves"), ("pooled_index", "pooled_curve")):
-                if name == "pooled_index" and self.pairs.n_groups == 0:
-                    continue
-                of_ends = measures.bounds_of(
-                    self.measure,
-                    *(getattr(end, curve) for end in ends),
-                    overlaps=self.pairs.has_overlaps,
-                )
-                reach = self.pairs.rounding_reach * np.array([-1.0, 1.0])
-                for end, index, moved in zip(ends, of_ends, reach, strict=True):
-                    index = np.clip(index + moved, 0.0, 1.0)
-                    vars(end)[name] = index if name == "index" else float(index[0])
-        lowest, highest = ends
+            curves, reach = (lowest.curves, highest.curves), self.pairs.rounding_reach
+            low, high = measures.bounds_of(self.measure, *curves, overlaps=self.pairs.has_overlaps)
+            lowest.index, highest.index = (
+                np.maximum(low - reach, 0.0),
+                np.minimum(high + reach, 1.0),
+            )
+            if self.whole is not self and self.pairs.n_groups:
+                lowest.whole, highest.whole = self.whole.extremes
         return lowest, highest
 
     def quiet(self) -> GroupEstimates:

@@ -14,9 +14,8 @@ from skfedauc._sklearn import ModelScores
 from skfedauc.cluster_counts import ClusterCounts, position_of_clusters
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.score_counts import view_of
-from skfedauc.inference import intervals
 from skfedauc.inference.differences import null_difference
-from skfedauc.measures import Measure
+from skfedauc.measures import Measure, check_measure
 from skfedauc.pairs import GroupPairs
 from skfedauc.report.estimates import GroupEstimates
 from skfedauc.report.group_comparisons import GroupComparisons
@@ -29,13 +28,7 @@ from skfedauc.report.groups import (
     large_groups,
     listed,
 )
-from skfedauc.report.intervals import (
-    bounds_table,
-    cover_withheld,
-    group_bounds,
-    group_intervals,
-    statistic_intervals,
-)
+from skfedauc.report.intervals import GroupIntervals
 from skfedauc.report.statistics import (
     STATISTICS,
     Decomposition,
@@ -66,7 +59,7 @@ class RowOptions(TypedDict, total=False):
     min_per_class: int
 
 
-class GroupAUC(GroupComparisons):
+class GroupAUC(GroupIntervals, GroupComparisons):
     """Report on AUCs over groups, from score counts.
 
     Parameters
@@ -181,7 +174,7 @@ class GroupAUC(GroupComparisons):
             pairs, self._left_out = large_groups(pairs, least)
         if not isinstance(undefined, UndefinedPolicy):
             undefined = UndefinedPolicy(check_undefined(undefined, measure))
-        self._estimates = GroupEstimates(pairs, undefined, measure, names)
+        self._estimates = GroupEstimates(pairs, undefined, check_measure(measure), names)
 
     @property
     def counts(self) -> ScoreCounts:
@@ -404,58 +397,6 @@ class GroupAUC(GroupComparisons):
         self._estimates.report_groups()
         return pd.Series(all_statistics(self._estimates), dtype=np.float64)
 
-    def bounds(self, of: intervals.Of = "statistics", *, withheld: bool = False) -> pd.DataFrame:
-        """Return certain intervals, which contain the statistics of the exact scores.
-
-        At `low`, each positive has the lowest score of its bin and each negative the highest; at
-        `high`, the reverse. No narrower interval of an AUC, an average or `bias_score` is certain;
-        those of gaps follow by interval arithmetic.
-
-        Parameters
-        ----------
-        of : {"statistics", "groups"}, default="statistics"
-            "statistics" gives an interval for each named statistic, "groups" for each group.
-        withheld : bool, default=False
-            Whether the intervals of statistics cover every possible number of rows of the groups
-            that `min_count` withheld. Averages, `worst` and `difference` have such an interval if
-            the counts hold the labels of these groups; statistics that compare groups do not.
-
-        Returns
-        -------
-        pandas.DataFrame
-            A row for each statistic or group: `value`, and the ends `low` and `high`, which are
-            equal for exact scores. NaN for undefined values, and for `tau` of binned scores.
-
-        Raises
-        ------
-        ValueError
-            If `withheld` is True for groups, for weighted rows, or for withheld groups whose
-            numbers of rows have no known limits.
-
-        Examples
-        --------
-        >>> from skfedauc import GroupAUC, ScoreCounts
-        >>> counts = ScoreCounts.from_predictions(
-        ...     [0, 1, 0, 1], [0.2, 0.6, 0.501, 0.503], groups=["a", "a", "b", "b"],
-        ...     disclosure="bins",
-        ... )
-        >>> GroupAUC(counts).bounds(of="groups")
-               value  low  high
-        group
-        a        1.0  1.0   1.0
-        b        0.5  0.0   1.0
-        """
-        _input.check_option("of", of, ("groups", "statistics"))
-        withheld = _input.check_flag(withheld, "withheld")
-        if of == "groups":
-            if withheld:
-                raise ValueError("withheld=True needs of='statistics'; got of='groups'.")
-            low, high = group_bounds(self._estimates)
-            return self._table({"value": self._estimates.by_group, "low": low, "high": high})
-        self._estimates.report_groups()
-        table = bounds_table(self._estimates)
-        return cover_withheld(table, self._estimates.of_auc("withheld=True")) if withheld else table
-
     @property
     def by_group(self) -> pd.DataFrame:
         """AUC and class counts by group.
@@ -547,72 +488,6 @@ class GroupAUC(GroupComparisons):
         pairs = self._estimates.of_auc("bias_by_group").pairs
         pairs.check_has_scores("bias_by_group")
         return self._table(bias_aucs(pairs))
-
-    def confidence_intervals(
-        self,
-        *,
-        confidence_level: float = 0.95,
-        method: intervals.Method | None = None,
-        of: intervals.Of = "groups",
-        over: intervals.Over | None = None,
-    ) -> pd.DataFrame:
-        """Return confidence intervals for group AUCs, or for statistics over all groups.
-
-        Parameters
-        ----------
-        confidence_level : float, default=0.95
-            Confidence level.
-        method : {"logit", "delong", "exact"}, default=None
-            "logit" has limits on the logit scale, or those of Newcombe's method 5 [1]_ where they
-            are further out; "delong" on the AUC scale, clipped to [0, 1]. "exact" holds for any
-            distribution of independent rows, and is wide. None means "logit", or the only method of
-            a measure instead of the AUC.
-        of : {"groups", "statistics"}, default="groups"
-            "groups" gives an interval for each group; "statistics" gives intervals for the pooled
-            AUC, the averages, the worst AUC and the difference.
-        over : {"rows", "groups"} or None, default=None
-            Source of the sampling error of the pooled AUC and the averages: new rows of the same
-            groups, or new rows of new, random groups. None means "rows" for up to 20 groups or
-            groups that share clusters, and "groups" for more.
-
-        Returns
-        -------
-        pandas.DataFrame
-            By group: `auc` (or the measure's name), `ci_low`, `ci_high`, `method` and `note`.
-            By statistic: `value` instead of `auc`, and the `estimand` in words. Limits are NaN if
-            there is no interval; `note` gives the reason, or a special case.
-
-        Notes
-        -----
-        The pooled AUC of these groups has the groups as strata; for new groups they are clusters,
-        with Student's t, which covers too rarely with few, strongly shifted groups (92.4 % for 5).
-        Other measures treat the rows of a pooled value as one sample; averages of the average
-        precision have no interval. The page "Calibration of intervals and tests" has the simulated
-        coverage.
-
-        References
-        ----------
-        .. [1] Newcombe (2006). Statistics in Medicine 25(4). https://doi.org/10.1002/sim.2324
-
-        Examples
-        --------
-        >>> from skfedauc import GroupAUC
-        >>> from skfedauc.datasets import make_group_scores
-        >>> rows = make_group_scores("identical", 50, 200, random_state=0)
-        >>> report = GroupAUC.from_predictions(rows.y_true, rows.y_score, groups=rows.groups)
-        >>> report.confidence_intervals().columns.tolist()
-        ['auc', 'ci_low', 'ci_high', 'method', 'note']
-        """
-        confidence_level = intervals.check_confidence_level(confidence_level)
-        methods = self._estimates.measure.methods
-        way = methods[0] if method is None else _input.check_option("method", method, methods)
-        _input.check_option("of", of, ("groups", "statistics"))
-        if of == "statistics":
-            return statistic_intervals(self._estimates, confidence_level, way, over)
-        if over is not None:
-            raise ValueError("over applies to statistics over all groups: pass of='statistics'.")
-        table = group_intervals(self._estimates, confidence_level, way)
-        return listed(self.counts, table)
 
     @functools.cached_property
     def tau(self) -> float:

@@ -277,9 +277,9 @@ class GroupComparisons:
                 f"{len(labels):,} groups. Pass reference='rest', or the label of one group."
             )
         order, flat = order_of(counts), labels.to_flat_index()
-        both = [order[numbers] for numbers in np.triu_indices(len(labels), 1)]
-        index = pd.MultiIndex.from_arrays([flat[of] for of in both], names=["group", "reference"])
-        found = differences.compare_pairs(extremes, *both, confidence_level)
+        first, second = (order[numbers] for numbers in np.triu_indices(len(labels), 1))
+        index = pd.MultiIndex.from_arrays([flat[first], flat[second]], names=["group", "reference"])
+        found = differences.compare_pairs(extremes, first, second, confidence_level)
         return _comparison_table(found, index)
 
     def ranking(self, *, confidence_level: float = 0.95) -> pd.DataFrame:
@@ -403,7 +403,9 @@ class GroupComparisons:
         pairs.check_has_scores("agreement")
         delta = _input.check_share(delta, "delta")
         variances, pooled, (auc, used) = (
-            estimates.variances, pairs.pooled_auc, estimates.group_values
+            estimates.variances,
+            pairs.pooled_auc,
+            estimates.group_values,
         )
         if np.isnan(pooled):
             raise ValueError("agreement needs rows of both classes.")
@@ -501,23 +503,23 @@ def difference_test(estimates: GroupEstimates, confidence_level: float) -> Diffe
     auc, used = estimates.group_values
     n_groups = int(used.sum())
     if n_groups < 2:
-        nothing = None, None, None, n_groups, "needs two groups with both classes"
-        return DifferenceTest(*[np.nan] * 4, confidence_level, *nothing)
+        nan, nothing = np.nan, (None, None, None, n_groups, "needs two groups with both classes")
+        return DifferenceTest(nan, nan, nan, nan, confidence_level, *nothing)
     extremes = estimates.extremes_in_use
-    *found, _ = differences.difference_interval(extremes, confidence_level, "logit")
+    estimate, low, high, _ = differences.difference_interval(extremes, confidence_level, "logit")
     groups, labels = differences.UsedGroups.of(extremes), estimates.labels.tolist()
     pvalue, pair = np.nan, None
     if not estimates.n_replaced:
-        of_groups = groups.spreads.estimates, n_groups, groups.correlation
-        pvalue, pair = differences.clearest_difference(*of_groups)
+        spreads, correlation = groups.spreads, groups.correlation
+        pvalue, pair = differences.clearest_difference(spreads.estimates, n_groups, correlation)
     highest = labels[int(np.where(used, auc, -np.inf).argmax())]
     lowest = labels[auc.size - 1 - int(np.where(used, auc, np.inf)[::-1].argmin())]
     clearest = None if pair is None else tuple(labels[g] for g in groups.numbers[list(pair)])
     method = "comparison of two groups" if n_groups == 2 else "comparison of all pairs"
     if n_groups > differences.MOST_GROUPS:
         method = "Bonferroni limits of all groups"
-    extremes_of_groups = highest, lowest, clearest
-    return DifferenceTest(*found, pvalue, confidence_level, *extremes_of_groups, n_groups, method)
+    of_groups = highest, lowest, clearest, n_groups, method
+    return DifferenceTest(estimate, low, high, pvalue, confidence_level, *of_groups)
 
 
 def _notes(estimates: GroupEstimates, ranked: NDArray[np.bool_]) -> NDArray[Any]:

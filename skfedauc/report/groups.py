@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
 
@@ -124,6 +125,7 @@ class NotDefined(Exception):
         self.more_rows_help = more_rows_help
 
 
+@dataclasses.dataclass(eq=False, repr=False)
 class UndefinedPolicy:
     """Policy for groups that lack a class and for undefined statistics; see `GroupAUC`.
 
@@ -132,22 +134,14 @@ class UndefinedPolicy:
     groups and statistics that earlier warnings `reported`.
     """
 
-    def __init__(
-        self,
-        undefined: Undefined,
-        *,
-        remedy: str = "",
-        warns_once: bool = False,
-        is_quiet: bool = False,
-        reported: set[Any] | None = None,
-    ) -> None:
-        self.undefined = check_undefined(undefined)
-        self.remedy = remedy
-        self.warns_once = warns_once
-        self.is_quiet = is_quiet
-        self.reported: set[Any] = set() if reported is None else reported
-        self._is_reported = False
-        self._warned: set[str] = set()
+    undefined: Undefined
+    _: dataclasses.KW_ONLY
+    remedy: str = ""
+    warns_once: bool = False
+    is_quiet: bool = False
+    reported: set[Any] | None = None
+    # Topics of earlier warnings; "groups" once groups without a class are reported
+    _done: set[str] = dataclasses.field(init=False, default_factory=set)
 
     @property
     def replacement(self) -> float | None:
@@ -162,16 +156,15 @@ class UndefinedPolicy:
 
     def report_groups(self, pairs: GroupPairs, of: str = "AUC") -> None:
         """Warn once, or raise an error, if groups lack a class; `of` names the undefined value."""
-        if self._is_reported:
+        if "groups" in self._done:
             return
-        n_undefined = int((~pairs.defined).sum())
-        if n_undefined and self.undefined in ("skip", "raise"):
+        if pairs.n_undefined and self.undefined in ("skip", "raise"):
             rows = pairs.counts.n_positives + pairs.counts.n_negatives
             share = rows[~pairs.defined].sum() / rows.sum()
             known = pairs.counts.groups or ()
             undefined = [label for label, is_ in zip(known, pairs.defined, strict=False) if not is_]
             message = (
-                f"{n_undefined} of {_words.counted(pairs.n_groups, 'group')}, with "
+                f"{pairs.n_undefined} of {_words.counted(pairs.n_groups, 'group')}, with "
                 f"{share:.2%} of the rows, have no positives or no negatives"
                 f"{_named(undefined)}, so their {of} is undefined{of_one_label(pairs.counts)}"
             )
@@ -180,14 +173,14 @@ class UndefinedPolicy:
                     f"{message}. Pass undefined='skip' to leave these groups out, or a number "
                     f"to use as their {of}.{self.remedy}"
                 )
-            self._warned.discard("undefined")  # Issue the warning again, with its cause.
+            self._done.discard("undefined")  # Issue the warning again, with its cause.
             self.warn(
                 f"{message}: they are left out of averages and gaps. Pass "
                 "undefined='ignore' to suppress this warning, or a number to use as their "
                 f"{of}.{self.remedy}",
                 keys=undefined or [""],
             )
-        self._is_reported = True
+        self._done.add("groups")
 
     def nan(self, error: NotDefined, pairs: GroupPairs) -> float:
         """Return NaN for a statistic without a value; warn or raise as `undefined` requires."""
@@ -199,17 +192,17 @@ class UndefinedPolicy:
             self.warn(f"{reason}, so the result is NaN.{remedy}", keys=[reason])
         return float("nan")
 
-    def warn(self, message: str, about: str = "undefined", keys: Iterable[Any] = ()) -> None:
+    def warn(self, message: str, keys: Iterable[Any], about: str = "undefined") -> None:
         """Issue an `UndefinedMetricWarning`, at most once about each topic if `warns_once`.
 
         The groups or the reasons `keys` are reported, unless earlier warnings reported all of them.
         """
         new = {(about, key) for key in keys}
-        is_old = bool(new) and self.warns_once and new <= self.reported
-        if is_old or (self.warns_once and about in self._warned):
+        reported = set() if self.reported is None else self.reported
+        if self.warns_once and (about in self._done or new <= reported):
             return
-        self.reported |= new
-        self._warned.add(about)
+        reported |= new
+        self._done.add(about)
         _input.warn(message, UndefinedMetricWarning)
 
 

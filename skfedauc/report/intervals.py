@@ -13,14 +13,15 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from skfedauc import _input
 from skfedauc.counts.score_counts import view_of
 from skfedauc.inference import intervals
 from skfedauc.report.estimates import GroupEstimates
-from skfedauc.report.groups import NotDefined
+from skfedauc.report.groups import NotDefined, listed
 from skfedauc.report.statistics import (
     STATISTICS,
     Bounds,
@@ -31,6 +32,140 @@ from skfedauc.report.statistics import (
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+class GroupIntervals:
+    """The part of a report with certain intervals and confidence intervals."""
+
+    _estimates: GroupEstimates
+
+    def bounds(self, of: intervals.Of = "statistics", *, withheld: bool = False) -> pd.DataFrame:
+        """Return certain intervals, which contain the statistics of the exact scores.
+
+        At `low`, each positive has the lowest score of its bin and each negative the highest; at
+        `high`, the reverse. No narrower interval of an AUC, an average or `bias_score` is certain;
+        those of gaps follow by interval arithmetic.
+
+        Parameters
+        ----------
+        of : {"statistics", "groups"}, default="statistics"
+            "statistics" gives an interval for each named statistic, "groups" for each group.
+        withheld : bool, default=False
+            Whether the intervals of statistics cover every possible number of rows of the groups
+            that `min_count` withheld. Averages, `worst` and `difference` have such an interval if
+            the counts hold the labels of these groups; statistics that compare groups do not.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each statistic or group: `value`, and the ends `low` and `high`, which are
+            equal for exact scores. NaN for undefined values, and for `tau` of binned scores.
+
+        Raises
+        ------
+        ValueError
+            If `withheld` is True for groups, for weighted rows, or for withheld groups whose
+            numbers of rows have no known limits.
+
+        Examples
+        --------
+        >>> from skfedauc import GroupAUC, ScoreCounts
+        >>> counts = ScoreCounts.from_predictions(
+        ...     [0, 1, 0, 1], [0.2, 0.6, 0.501, 0.503], groups=["a", "a", "b", "b"],
+        ...     disclosure="bins",
+        ... )
+        >>> GroupAUC(counts).bounds(of="groups")
+               value  low  high
+        group
+        a        1.0  1.0   1.0
+        b        0.5  0.0   1.0
+        """
+        import pandas as pd
+
+        estimates = self._estimates
+        _input.check_option("of", of, ("groups", "statistics"))
+        withheld = _input.check_flag(withheld, "withheld")
+        if of == "groups":
+            if withheld:
+                raise ValueError("withheld=True needs of='statistics'; got of='groups'.")
+            found = group_bounds(estimates)._asdict()
+            table = pd.DataFrame({"value": estimates.by_group, **found}, index=estimates.labels)
+            return listed(estimates.pairs.counts, table)
+        estimates.report_groups()
+        rows = {}
+        for name, value in all_statistics(estimates).items():
+            is_exact = not estimates.pairs.is_binned
+            ends = (value, value) if is_exact else statistic_bounds(estimates, name)
+            rows[name] = (value, *ends)
+        index, columns = pd.Index(rows, name="statistic"), ["value", "low", "high"]
+        table = pd.DataFrame(list(rows.values()), index, columns, dtype=np.float64)
+        return cover_withheld(table, estimates.of_auc("withheld=True")) if withheld else table
+
+    def confidence_intervals(
+        self,
+        *,
+        confidence_level: float = 0.95,
+        method: intervals.Method | None = None,
+        of: intervals.Of = "groups",
+        over: intervals.Over | None = None,
+    ) -> pd.DataFrame:
+        """Return confidence intervals for group AUCs, or for statistics over all groups.
+
+        Parameters
+        ----------
+        confidence_level : float, default=0.95
+            Confidence level.
+        method : {"logit", "delong", "exact"}, default=None
+            "logit" has limits on the logit scale, or those of Newcombe's method 5 [1]_ where they
+            are further out; "delong" on the AUC scale, clipped to [0, 1]. "exact" holds for any
+            distribution of independent rows, and is wide. None means "logit", or the only method of
+            a measure instead of the AUC.
+        of : {"groups", "statistics"}, default="groups"
+            "groups" gives an interval for each group; "statistics" gives intervals for the pooled
+            AUC, the averages, the worst AUC and the difference.
+        over : {"rows", "groups"} or None, default=None
+            Source of the sampling error of the pooled AUC and the averages: new rows of the same
+            groups, or new rows of new, random groups. None means "rows" for up to 20 groups or
+            groups that share clusters, and "groups" for more.
+
+        Returns
+        -------
+        pandas.DataFrame
+            By group: `auc` (or the measure's name), `ci_low`, `ci_high`, `method` and `note`.
+            By statistic: `value` instead of `auc`, and the `estimand` in words. Limits are NaN if
+            there is no interval; `note` gives the reason, or a special case.
+
+        Notes
+        -----
+        The pooled AUC of these groups has the groups as strata; for new groups they are clusters,
+        with Student's t, which covers too rarely with few, strongly shifted groups (92.4 % for 5).
+        Other measures treat the rows of a pooled value as one sample; averages of the average
+        precision have no interval. The page "Calibration of intervals and tests" has the simulated
+        coverage.
+
+        References
+        ----------
+        .. [1] Newcombe (2006). Statistics in Medicine 25(4). https://doi.org/10.1002/sim.2324
+
+        Examples
+        --------
+        >>> from skfedauc import GroupAUC
+        >>> from skfedauc.datasets import make_group_scores
+        >>> rows = make_group_scores("identical", 50, 200, random_state=0)
+        >>> report = GroupAUC.from_predictions(rows.y_true, rows.y_score, groups=rows.groups)
+        >>> report.confidence_intervals().columns.tolist()
+        ['auc', 'ci_low', 'ci_high', 'method', 'note']
+        """
+        estimates = self._estimates
+        confidence_level = intervals.check_confidence_level(confidence_level)
+        methods = estimates.measure.methods
+        way = methods[0] if method is None else _input.check_option("method", method, methods)
+        _input.check_option("of", of, ("groups", "statistics"))
+        if of == "statistics":
+            return statistic_intervals(estimates, confidence_level, way, over)
+        if over is not None:
+            raise ValueError("over applies to statistics over all groups: pass of='statistics'.")
+        return listed(estimates.pairs.counts, group_intervals(estimates, confidence_level, way))
 
 
 def group_bounds(estimates: GroupEstimates) -> Bounds:
@@ -68,19 +203,6 @@ def _widened(estimates: GroupEstimates, bounds: Bounds, name: str = "") -> Bound
     return Bounds(np.maximum(bounds.low - reach, 0.0), np.minimum(bounds.high + reach, 1.0))
 
 
-def bounds_table(estimates: GroupEstimates) -> pd.DataFrame:
-    """Return the table of `GroupAUC.bounds` of the statistics."""
-    import pandas as pd
-
-    values = all_statistics(estimates)
-    ends = [Bounds(value, value) for value in values.values()]
-    if estimates.pairs.is_binned:
-        ends = [statistic_bounds(estimates, name) for name in values]
-    table = pd.DataFrame(ends, columns=["low", "high"], index=pd.Index(values, name="statistic"))
-    table.insert(0, "value", list(values.values()))
-    return table.astype(np.float64)
-
-
 def certain_range(bounds: Bounds, digits: int = 4) -> str:
     """Return a certain interval in words; rounding never shortens the interval."""
     scale = 10.0**digits
@@ -113,7 +235,7 @@ _REACH = 1e-14
 
 
 def cover_withheld(table: pd.DataFrame, estimates: GroupEstimates) -> pd.DataFrame:
-    """Widen the intervals of `bounds_table` to cover the rows of withheld groups."""
+    """Widen the intervals of statistics to cover the rows of withheld groups."""
     counts = estimates.pairs.counts_for("withheld=True")
     withheld = counts.disclosure.withheld
     if withheld.n_groups == 0:
@@ -134,38 +256,31 @@ def cover_withheld(table: pd.DataFrame, estimates: GroupEstimates) -> pd.DataFra
     n_pairs = n_negatives * n_positives
     all_pairs = (n_negatives + most_negatives) * (n_positives + most_positives)
     # Weight of the known AUCs and weight of the unknown AUCs, by statistic
-    weights = {"pooled": (n_pairs, all_pairs - n_pairs)}
-    are_apart = withheld.labels is not None and set(withheld.labels).isdisjoint(counts.groups or ())
-    if are_apart:
+    weights: dict[str, tuple[Any, Any]] = {"pooled": (n_pairs, all_pairs - n_pairs)}
+    known = {name: (low, high) for name, low, high in table[["low", "high"]].itertuples()}
+    ends = {}
+    if withheld.labels is not None and set(withheld.labels).isdisjoint(counts.groups or ()):
         used = estimates.group_values[1]
         negatives = counts.n_negatives[used].astype(np.float64)
         positives = counts.n_positives[used].astype(np.float64)
-        unknown = most_negatives, most_positives
         weights |= {
             "macro": (int(used.sum()), withheld.n_groups),
-            "samples": (negatives.sum() + positives.sum(), sum(unknown)),
-            "positives": (positives.sum(), unknown[1]),
-            "negatives": (negatives.sum(), unknown[0]),
+            "samples": (negatives.sum() + positives.sum(), most_negatives + most_positives),
+            "positives": (positives.sum(), most_positives),
+            "negatives": (negatives.sum(), most_negatives),
             # The most pairs within groups, if all withheld rows are of one group
-            "within": ((negatives * positives).sum(), unknown[0] * unknown[1]),
+            "within": ((negatives * positives).sum(), most_negatives * most_positives),
         }
-    table = table.copy()
-    for name, (low, high) in table[["low", "high"]].iterrows():
-        ends = np.nan, np.nan
-        if name in weights:
-            known, of_withheld = weights[name]
-            if known + of_withheld > 0:
-                share = known / (known + of_withheld)
-                ends = (low * share, 1 - (1 - high) * share) if known else (0.0, 1.0)
-        elif name == "worst" and are_apart:
-            ends = 0.0, 1.0 if np.isnan(high) else high
-        elif name == "difference" and are_apart:
-            ends = 0.0 if np.isnan(low) else low, 1.0
-        table.loc[name, ["low", "high"]] = (
-            max(ends[0] - _REACH, 0.0) if ends[0] > 0 else ends[0],
-            min(ends[1] + _REACH, 1.0),
-        )
-    return table
+        low, high = known["difference"][0], known["worst"][1]
+        ends["difference"] = 0.0 if np.isnan(low) else low, 1.0
+        ends["worst"] = 0.0, 1.0 if np.isnan(high) else high
+    for name in weights.keys() & known.keys():
+        (low, high), (of_known, of_withheld) = known[name], weights[name]
+        if of_known + of_withheld > 0:
+            share = of_known / (of_known + of_withheld)
+            ends[name] = (low * share, 1 - (1 - high) * share) if of_known else (0.0, 1.0)
+    low, high = np.transpose([ends.get(name, (np.nan, np.nan)) for name in known])
+    return table.assign(low=np.maximum(low - _REACH, 0.0), high=np.minimum(high + _REACH, 1.0))
 
 
 def _check_rows_of(method: intervals.Method, estimates: GroupEstimates) -> None:

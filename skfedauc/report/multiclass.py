@@ -148,16 +148,14 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
                 clusters = ClusterCounts.of_rows(rows.of(key))
             one, other = (key, None) if self.counts.multi_class == "ovr" else key
             rest = "the rest" if other is None else _words.shortened(other)
-            remedy = f" Class {_words.shortened(one)} is compared with {rest}."
-            reports[key] = GroupAUC(
-                GroupPairs(part, clusters=clusters, is_multiclass=True),
-                undefined=UndefinedPolicy(
-                    self.undefined,
-                    remedy=remedy,
-                    warns_once=self._reported is not None,
-                    reported=self._reported,
-                ),
+            policy = UndefinedPolicy(
+                self.undefined,
+                remedy=f" Class {_words.shortened(one)} is compared with {rest}.",
+                warns_once=self._reported is not None,
+                reported=self._reported,
             )
+            pairs = GroupPairs(part, clusters=clusters, is_multiclass=True)
+            reports[key] = GroupAUC(pairs, undefined=policy)
         return reports
 
     @classmethod
@@ -311,9 +309,8 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         """AUC of each group (rows) and class, or pair of classes (columns); NaN if undefined."""
         import pandas as pd
 
-        aucs = [estimates_of(report).pairs.auc for report in self.values()]
-        table = self._by_group(aucs, np.nan)
-        return pd.DataFrame(table, index=self._places[0], columns=self._keys())
+        aucs = self._by_group([estimates_of(report).pairs.auc for report in self.values()], np.nan)
+        return pd.DataFrame(aucs, index=self._places[0], columns=self._keys())
 
     def average_by_group(self, class_average: ClassAverage = "macro") -> pd.Series:
         """Return the average over the classes of each group's AUCs.
@@ -413,12 +410,12 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
 
     def _weights(self, class_average: ClassAverage) -> Floats:
         """Weights of the AUCs in averages over classes, of shape (n_groups, n_reports)."""
-        if check_class_average(class_average) == "macro":
-            return np.ones((len(self._places[0]), len(self)))
+        is_macro = check_class_average(class_average) == "macro"
         pairs = [estimates_of(report).pairs for report in self.values()]
-        if self.counts.multi_class == "ovr":
-            return self._by_group([of.positives for of in pairs], 0.0)
-        return self._by_group([of.positives + of.negatives for of in pairs], 0.0)
+        if is_macro:
+            return np.ones((len(self._places[0]), len(self)))
+        is_ovr = self.counts.multi_class == "ovr"
+        return self._by_group([of.positives + (0 if is_ovr else of.negatives) for of in pairs], 0.0)
 
     def _by_group(self, of_reports: Sequence[Any], absent: float) -> Floats:
         """Values of the groups (rows) in each report (columns); some groups can be absent."""
@@ -539,17 +536,18 @@ class ClassIntervals:
         low = np.minimum(low, value - deviation(weights * (spread.auc - least)))
         high = np.maximum(high, value + deviation(weights * (most - spread.auc)))
 
-        def by_average(condition: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        def in_any(condition: NDArray[np.bool_]) -> NDArray[np.bool_]:
             return np.atleast_1d(condition.any(axis=1 if error.ndim else None))
 
-        used = weights > 0
-        note = np.where(
-            by_average(used & ~self._is_known), "a variance is 0 or unknown: bounded", ""
+        used, is_undefined = weights > 0, np.isnan(value)
+        bounded, imperfect = in_any(used & ~self._is_known), in_any(used & (spread.auc < 1))
+        note = np.select(
+            [is_undefined, ~imperfect, bounded],
+            ["a class is absent", "perfect separation", "a variance is 0 or unknown: bounded"],
+            "",
         )
-        note = np.where(by_average(used & (spread.auc < 1)), note, "perfect separation")
-        note = np.where(np.isnan(value), "a class is absent", note)
         columns = np.atleast_1d(error), np.maximum(low, 0.0), np.minimum(high, 1.0)
-        error, low, high = np.where(np.isnan(value), np.nan, columns)
+        error, low, high = np.where(is_undefined, np.nan, columns)
         limits = {"ci_low": low, "ci_high": high}
         return {"value": value, "standard_error": error, **limits, "note": note}
 

@@ -47,7 +47,6 @@ _FEW_CROSS = 1e-3
 # Power of the generalized means of the bias score, and its share of the pooled AUC
 _POWER, _POOLED_SHARE = -5.0, 0.25
 
-NO_SPREAD = "tau needs two groups with two rows of each class"
 _NO_GAP = "a gap needs two groups with rows of both classes"
 _NO_GROUP = "needs a group with both classes"
 
@@ -138,20 +137,20 @@ def shares(estimates: GroupEstimates, name: str) -> NDArray[np.float64] | None:
 
 
 def _average_limits(estimates: GroupEstimates, sampling: Sampling, name: str) -> intervals.Interval:
-    level, tail, new_groups = sampling.confidence_level, sampling.tail, sampling.new_groups
+    level, method, new_groups = sampling
     measure, defined, share = estimates.measure, estimates.pairs.defined, shares(estimates, name)
     if share is None or not (measure.is_auc or defined[share > 0].any()):
         raise NotDefined(_NO_GROUP)
     if measure.is_auc:
-        return intervals.average_interval(
-            estimates.in_use, share, level, sampling.method, new_groups=new_groups
-        )
+        in_use = estimates.in_use
+        return intervals.average_interval(in_use, share, level, method, new_groups=new_groups)
     low, high = measure.scale
     index = (estimates.group_values[0] - low) / (high - low)
     used = share > 0
     if (used & defined).sum() > 1 and not measures.has_valid_averages(measure):
         raise NotDefined("no interval: averages of the average precision of few rows are biased")
     value = np.clip((share[used] * index[used]).sum(keepdims=True), 0.0, 1.0)
+    tail = sampling.tail
     few, of_class = measures.few_within(measure, estimates.curves, tail)
     n_few, note = int(few[used].sum()), ""
     if n_few:
@@ -187,22 +186,20 @@ def pooled(estimates: GroupEstimates) -> float:
 
 
 def _pooled_limits(estimates: GroupEstimates, sampling: Sampling) -> intervals.Interval:
-    level, tail, new_groups = sampling.confidence_level, sampling.tail, sampling.new_groups
-    if np.isnan(estimates.pooled_index):
+    level, method, new_groups = sampling
+    if np.isnan(estimates.pooled_value):
         raise NotDefined(_NO_GROUP)
     if estimates.measure.is_auc:
-        of_rows = estimates.pooled
-        return intervals.pooled_interval(of_rows, level, sampling.method, new_groups=new_groups)
-    index, curve = np.array([estimates.pooled_index]), estimates.pooled_curve
+        return intervals.pooled_interval(estimates.pooled, level, method, new_groups=new_groups)
+    whole = estimates.whole
     if new_groups:
         variance, freedom = pooled_clustered(estimates)
         if not variance > 0:
             raise NotDefined("needs two groups with rows of each class")
         errors = LogitErrors(np.array([variance]), np.array([freedom]))
-        return _on_scale(estimates, *errors.limits(index, tail))
-    own = measures.errors_of(estimates.measure, curve, index)
-    low, high, note = measures.limits_of(estimates.measure, curve, own, index, tail)
-    return _on_scale(estimates, low, high, note[0])
+        return _on_scale(estimates, *errors.limits(whole.index, sampling.tail))
+    low, high, note = whole.limits(sampling.tail, method)
+    return intervals.Interval(np.nan, float(low[0]), float(high[0]), note[0])
 
 
 def pooled_clustered(estimates: GroupEstimates) -> tuple[float, float]:
@@ -212,7 +209,7 @@ def pooled_clustered(estimates: GroupEstimates) -> tuple[float, float]:
     are dependent. The formulas are those of `clustered_variance` and `Variances.cluster_freedom`
     for AUCs.
     """
-    curves, pooled, counts = estimates.curves, estimates.pooled_curve, estimates.pairs.counts
+    curves, pooled, counts = estimates.curves, estimates.whole.curves, estimates.pairs.counts
     influence = measures.influence_of(estimates.measure, pooled)
     # The cells of the pooled curve are the distinct scores of all groups.
     place, _ = number_cells(counts.cells.scores)
@@ -232,12 +229,12 @@ def pooled_clustered(estimates: GroupEstimates) -> tuple[float, float]:
     return variance, freedom_of_shares(share)
 
 
-def worst(estimates: GroupEstimates) -> float:
-    """Smallest group AUC."""
-    auc, used = estimates.group_values
-    if not used.any():
-        raise NotDefined("no group has rows of both classes")
-    return float(auc[used].min())
+def _values(estimates: GroupEstimates, least: int = 2) -> Floats:
+    """Return the values of the groups in use, if they are at least `least` groups."""
+    values, used = estimates.group_values
+    if used.sum() < least:
+        raise NotDefined(_NO_GAP if least > 1 else "no group has rows of both classes")
+    return values[used]
 
 
 def _worst_limits(estimates: GroupEstimates, sampling: Sampling) -> intervals.Interval:
@@ -251,14 +248,6 @@ def _worst_limits(estimates: GroupEstimates, sampling: Sampling) -> intervals.In
     low, _ = estimates.limits_in_use(sampling.tail, sampling.method)
     _, high = estimates.limits_in_use(sampling.tail / used.sum(), sampling.method)
     return intervals.Interval(float(values[used].min()), float(low.min()), float(high.min()))
-
-
-def difference(estimates: GroupEstimates) -> float:
-    """Largest minus smallest group AUC."""
-    auc, used = estimates.group_values
-    if used.sum() < 2:
-        raise NotDefined(_NO_GAP)
-    return float(auc[used].max() - auc[used].min())
 
 
 def _difference_bounds(estimates: GroupEstimates) -> Bounds:
@@ -309,12 +298,10 @@ def _largest_of_others(values: Floats) -> Floats:
 
 def ratio(estimates: GroupEstimates) -> float:
     """Smallest over largest group AUC."""
-    auc, used = estimates.group_values
-    if used.sum() < 2:
-        raise NotDefined(_NO_GAP)
-    if auc[used].max() <= 0:
+    auc = _values(estimates)
+    if auc.max() <= 0:
         raise NotDefined("a ratio needs a group with an AUC above 0", more_rows_help=False)
-    return float(auc[used].min() / auc[used].max())
+    return float(auc.min() / auc.max())
 
 
 def _ratio_bounds(estimates: GroupEstimates) -> Bounds:
@@ -404,25 +391,20 @@ def _generalized_mean(values: NDArray[np.float64]) -> float:
     return float(scale * np.mean((values / scale) ** _POWER) ** (1.0 / _POWER))
 
 
-def tau(estimates: GroupEstimates) -> float:
-    """Standard deviation of the groups' true AUCs, by restricted maximum likelihood."""
-    return _spread(estimates, heterogeneity.tau)
-
-
-def squared_tau(estimates: GroupEstimates) -> float:
-    """Unbiased estimate of the square of `tau`, which may be negative."""
-    return _spread(estimates, heterogeneity.squared_tau)
-
-
 def _spread(estimates: GroupEstimates, estimator: Callable[[Variances], float]) -> float:
+    """Return an estimate of the spread of the groups' true AUCs."""
     if estimates.pairs.rows_repeat:
         raise NotDefined("tau needs folds that test each row at most once")
     if estimates.variances.shares_clusters:
         raise NotDefined("tau needs groups that share no clusters", more_rows_help=False)
     found = estimator(estimates.variances)
     if np.isnan(found):
-        raise NotDefined(NO_SPREAD)
+        raise NotDefined("tau needs two groups with two rows of each class")
     return found
+
+
+# Unbiased estimate of the square of tau, which may be negative
+squared_tau = functools.partial(_spread, estimator=heterogeneity.squared_tau)
 
 
 class Statistic(NamedTuple):
@@ -471,15 +453,17 @@ STATISTICS: dict[str, Statistic] = {
         )
         for name, weights in AVERAGES.items()
     },
-    "worst": _of_auc(worst, _worst_limits),
+    "worst": _of_auc(lambda of: float(_values(of, 1).min()), _worst_limits),
     "ratio": Statistic(ratio, bounds=_ratio_bounds),
     "cross": _of_auc(cross, needs_scores=True),
-    "difference": _gap(difference, _difference_limits, _difference_bounds),
+    "difference": _gap(
+        lambda of: float(np.ptp(_values(of))), _difference_limits, _difference_bounds
+    ),
     "cross_difference": _gap(
         cross_difference, bounds=_cross_difference_bounds, needs_matrix=True, needs_scores=True
     ),
     "tau": _gap(
-        tau,
+        functools.partial(_spread, estimator=heterogeneity.tau),
         score=squared_tau,
         from_score=lambda squares: np.sqrt(np.maximum(squares, 0.0)),
     ),

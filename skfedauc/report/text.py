@@ -8,14 +8,14 @@ from __future__ import annotations
 import dataclasses
 import html
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from skfedauc import _words
 from skfedauc.counts import left_out as without_group
-from skfedauc.inference import intervals
 from skfedauc.inference.differences import DifferenceTest, null_difference
+from skfedauc.inference.intervals import NEW_GROUPS
 from skfedauc.report.estimates import GroupEstimates
 from skfedauc.report.group_comparisons import difference_test
 from skfedauc.report.intervals import (
@@ -26,9 +26,6 @@ from skfedauc.report.intervals import (
     statistic_intervals,
 )
 from skfedauc.report.statistics import STATISTICS, across_groups, determined_statistics
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # Groups with fewer rows of a class are marked
 FEW = 10
@@ -45,27 +42,25 @@ _MORE_OF_MEASURES = "More: report.statistics(), report.confidence_intervals()"
 class FirstLines:
     """The first lines of a report.
 
-    `n_labels` is the number of first columns with group labels, and `note` says what the table of
-    groups does not show.
+    The first of `rows` is the header, the first `n_labels` columns hold group labels and the last
+    column a remark. `note` says what the table of groups does not show.
     """
 
     headline: str
     answers: tuple[str, ...]
-    header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     n_labels: int
     note: str
     more: str
 
     def _is_text(self, column: int) -> bool:
-        return column < self.n_labels or column == len(self.header) - 1
+        return column < self.n_labels or column == len(self.rows[0]) - 1
 
     def table_lines(self) -> list[str]:
         """Return the table as aligned lines."""
-        rows = [self.header, *self.rows]
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        widths = [max(map(len, column)) for column in zip(*self.rows, strict=True)]
         lines = []
-        for row in rows:
+        for row in self.rows:
             cells = [
                 cell.ljust(width) if self._is_text(i) else cell.rjust(width)
                 for i, (cell, width) in enumerate(zip(row, widths, strict=True))
@@ -80,25 +75,25 @@ class FirstLines:
 
     def html(self) -> str:
         """Return the lines as HTML without colors and scripts, for light and dark notebooks."""
-        escape = html.escape
-        lines = "".join(f"<div>{escape(line)}</div>" for line in self.answers)
+        escape, styles = html.escape, ("text-align:right;white-space:nowrap", "text-align:left")
 
-        def cells(row: Sequence[str], tag: str) -> str:
+        def line(row: Sequence[str], tag: str) -> str:
             *shown, remark = map(escape, row)
             # Below the label, the remark is seen on a phone too.
             shown[self.n_labels - 1] += f"<br><small>{remark}</small>" if remark else ""
-            styles = ("text-align:right;white-space:nowrap", "text-align:left")
-            return "".join(
+            cells = (
                 f"<{tag} style='{styles[self._is_text(i)]};padding:.1em .25em'>{cell}</{tag}>"
                 for i, cell in enumerate(shown)
             )
+            return f"<tr>{''.join(cells)}</tr>"
 
-        body = "".join(f"<tr>{cells(row, 'td')}</tr>" for row in self.rows)
-        table = f"<table><thead><tr>{cells(self.header, 'th')}</tr></thead>{body}</table>"
-        if not self.rows:
-            table = ""
+        table = ""
+        if self.rows:
+            header, *body = (line(row, "td" if i else "th") for i, row in enumerate(self.rows))
+            table = f"<table><thead>{header}</thead>{''.join(body)}</table>"
         return (
-            f"<div><strong>{escape(self.headline)}</strong>{lines}"
+            f"<div><strong>{escape(self.headline)}</strong>"
+            f"{''.join(f'<div>{escape(answer)}</div>' for answer in self.answers)}"
             f"<div style='overflow-x:auto'>{table}</div><div>{escape(self.note)}</div>"
             f"<div><small>{self.more}</small></div></div>"
         )
@@ -108,10 +103,9 @@ class FirstLines:
         lines = [f"**{_escaped(self.headline)}**", ""]
         lines += [f"- {_escaped(line)}" for line in self.answers]
         if self.rows:
-            aligns = [":--" if self._is_text(i) else "--:" for i in range(len(self.header))]
-            rows = [self.header, aligns, *self.rows]
-            cells = [[*map(_escaped, row)] if row is not aligns else aligns for row in rows]
-            lines += ["", *(f"| {' | '.join(row)} |" for row in cells)]
+            header, *body = ([*map(_escaped, row)] for row in self.rows)
+            aligns = [":--" if self._is_text(i) else "--:" for i in range(len(header))]
+            lines += ["", *(f"| {' | '.join(row)} |" for row in (header, aligns, *body))]
         return "\n".join([*lines, *(["", _escaped(self.note)] if self.note else [])])
 
 
@@ -132,11 +126,9 @@ def first_lines(estimates: GroupEstimates, left_out: str) -> FirstLines:
     if used.sum() > 1:
         answers += _gap(quiet)
     answers += [left_out] * bool(left_out)
-    header, rows, note = _table(quiet)
+    rows, note = _table(quiet)
     more = _MORE if quiet.measure.is_auc else _MORE_OF_MEASURES
-    return FirstLines(
-        _headline(quiet), tuple(answers), header, rows, quiet.labels.nlevels, note, more
-    )
+    return FirstLines(_headline(quiet), tuple(answers), rows, quiet.labels.nlevels, note, more)
 
 
 def _headline(estimates: GroupEstimates) -> str:
@@ -145,10 +137,10 @@ def _headline(estimates: GroupEstimates) -> str:
     columns = " \N{MULTIPLICATION SIGN} ".join(map(_words.shortened_label, names))
     by = f" by {columns}" if columns else ""
     n_positives, n_negatives = int(counts.n_positives.sum()), int(counts.n_negatives.sum())
-    n_undefined, note = int((~pairs.defined).sum()), binned_note(estimates)
+    note = binned_note(estimates)
     return (
         f"{estimates.measure.title} over {_words.counted(pairs.n_groups, 'group')}{by}"
-        f"{f' ({n_undefined:,} undefined)' if n_undefined else ''}: "
+        f"{f' ({pairs.n_undefined:,} undefined)' if pairs.n_undefined else ''}: "
         f"{_words.counted(n_positives + n_negatives, 'row')}, "
         f"{_words.counted(n_positives, 'positive')} and "
         f"{_words.counted(n_negatives, 'negative')}"
@@ -184,27 +176,25 @@ def _quality(estimates: GroupEstimates) -> Iterator[str]:
     known = [name for name in words if name in determined_statistics(estimates)]
     if estimates.pairs.n_groups < 2:
         known = known[:1]
-    limits = None if estimates.pairs.rows_repeat else _intervals(estimates, known)
     for name in known:
         value = estimates.value_of(STATISTICS[name].compute)
         if np.isnan(value):
             yield f"{name} undefined: {words[name]}"
             continue
-        told, of_new = [], ""
-        if limits is not None:
-            low, high, estimand = (
-                limits[column].to_dict()[name] for column in ("ci_low", "ci_high", "estimand")
-            )
-            told = [] if np.isnan(low) else [_interval(low, high)]
-            is_new = estimand == intervals.NEW_GROUPS and not np.isnan(low)
-            of_new = " (interval over new groups)" if is_new else ""
-        told += _certain(estimates, name)
+        told, is_new = _intervals(estimates, name)
+        of_new = " (interval over new groups)" if is_new else ""
         yield f"{name} {_number(value)}{_in_parentheses(told)}: {words[name]}{of_new}"
 
 
-def _intervals(estimates: GroupEstimates, names: Sequence[str]) -> pd.DataFrame:
-    method = estimates.measure.methods[0]
-    return statistic_intervals(estimates, _LEVEL, method, None, names=names)
+def _intervals(estimates: GroupEstimates, name: str) -> tuple[list[str], bool]:
+    """Return a statistic's intervals in words, and whether the first one is over new groups."""
+    told, is_new = [], False
+    if not estimates.pairs.rows_repeat:
+        method = estimates.measure.methods[0]
+        row: Any = statistic_intervals(estimates, _LEVEL, method, None, names=[name]).loc[name]
+        if not np.isnan(row.ci_low):
+            told, is_new = [_interval(row.ci_low, row.ci_high)], row.estimand == NEW_GROUPS
+    return told + _certain(estimates, name), is_new
 
 
 def _certain(estimates: GroupEstimates, name: str) -> list[str]:
@@ -238,10 +228,7 @@ def _gap(estimates: GroupEstimates) -> Iterator[str]:
     auc, used = estimates.group_values
     title, is_auc = estimates.measure.title, estimates.measure.is_auc
     if estimates.pairs.rows_repeat or not is_auc:
-        told = []
-        if not is_auc:
-            (ends,) = _intervals(estimates, ["difference"])[["ci_low", "ci_high"]].to_numpy()
-            told = [_interval(*ends), *_certain(estimates, "difference")]
+        told = [] if is_auc else _intervals(estimates, "difference")[0]
         difference = _number(estimates.value_of(STATISTICS["difference"].compute))
         yield f"difference {difference}{_in_parentheses(told)}: largest minus smallest {title}"
         return
@@ -274,15 +261,15 @@ def _pair(test: DifferenceTest, aucs: dict[Any, float]) -> str:
     return f"most clearly {' and '.join(told)}, {_number(aucs[pair[0]] - aucs[pair[1]])} apart"
 
 
-def _table(
-    estimates: GroupEstimates,
-) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...], str]:
-    """Return header, rows and note of the table of groups, the lowest AUC first."""
-    pairs, index = estimates.pairs, estimates.labels
-    names = [str(name) if name is not None else "" for name in index.names]
-    values, measure = estimates.by_group, estimates.measure
+def _table(estimates: GroupEstimates) -> tuple[tuple[tuple[str, ...], ...], str]:
+    """Return the rows of the table of groups, after its header the lowest AUC, and its note."""
+    pairs, index, measure = estimates.pairs, estimates.labels, estimates.measure
+    names = ["" if name is None else _words.shortened_label(str(name)) for name in index.names]
+    values = estimates.by_group
     order = np.argsort(np.where(pairs.defined, values, np.inf), kind="stable")
     n_groups, note = order.size, ""
+    if not n_groups:
+        return (), note
     if n_groups > _MOST_ROWS:
         # Undefined groups come last, and are left out.
         lowest, _, highest = _words.ends(order[: int(pairs.defined.sum())], _MOST_ROWS)
@@ -295,22 +282,14 @@ def _table(
     if not pairs.rows_repeat:
         limits = group_intervals(estimates, _LEVEL, measure.methods[0])
         low, high = (limits[name].to_numpy() for name in ("ci_low", "ci_high"))
-    rows = []
+    rows = [(*names, measure.title, "95 % interval", "positives", "negatives", "")]
     for g in order.tolist():
         label = index[g] if isinstance(index[g], tuple) and index.nlevels > 1 else (index[g],)
         positives, negatives = int(pairs.counts.n_positives[g]), int(pairs.counts.n_negatives[g])
-        rows.append(
-            (
-                *map(_words.shortened_label, label),
-                _number(values[g]),
-                "" if np.isnan(low[g]) else _interval(low[g], high[g]),
-                f"{positives:,}",
-                f"{negatives:,}",
-                _remark(positives, negatives),
-            )
-        )
-    header = (measure.title, "95 % interval", "positives", "negatives", "")
-    return (*map(_words.shortened_label, names), *header), tuple(rows), note
+        interval = "" if np.isnan(low[g]) else _interval(low[g], high[g])
+        sizes = f"{positives:,}", f"{negatives:,}", _remark(positives, negatives)
+        rows.append((*map(_words.shortened_label, label), _number(values[g]), interval, *sizes))
+    return tuple(rows), note
 
 
 def _remark(positives: int, negatives: int) -> str:
