@@ -10,24 +10,7 @@ import numpy as np
 
 from skfedauc import _input, _labels, _rows, _words
 from skfedauc.counts import left_out
-from skfedauc.inference import intervals
-from skfedauc.inference.measures import (
-    bounded_variances,
-    check_comparable,
-    has_valid_averages,
-    measure_values,
-    value_of,
-)
-from skfedauc.inference.model_comparison import (
-    Comparisons,
-    auc_values,
-    compare_all,
-    compare_average,
-    compare_in_groups,
-    compare_over_groups,
-    joint_pooled,
-    joint_within,
-)
+from skfedauc.inference import intervals, measures, model_comparison
 from skfedauc.inference.quantiles import Pairs
 from skfedauc.inference.row_effects import Rows, near_one
 from skfedauc.measures import AUC, Measure, check_measure
@@ -208,7 +191,7 @@ default="pooled"
     checked = _checked_rows(models, y_true, of_rows, missing=missing, clusters=clusters)
     group_names = _labels.names_of(checked[0].labels, groups)
     measure = check_measure(measure)
-    check_comparable(measure, clusters)
+    measures.check_comparable(measure, clusters)
     needs_all = not measure.is_auc or (statistic != "pooled" and over == "rows")
     reports = [
         GroupAUC(GroupPairs.of_rows(rows), undefined="ignore", group_names=group_names)
@@ -223,32 +206,34 @@ default="pooled"
     rows = paired_rows(checked, reports[0])
 
     if measure.is_auc:
-        own, pooled = auc_values(rows)
+        own, pooled = model_comparison.auc_values(rows)
     else:
-        own = pooled = measure_values(measure, rows, counts)
+        own = pooled = measures.measure_values(measure, rows, counts)
         if statistic == "pooled" and groups is not None:
-            pooled = measure_values(measure, rows, [of.regroup(None) for of in counts])
-    within = None if groups is None else joint_within(rows, own)
+            pooled = measures.measure_values(measure, rows, [of.regroup(None) for of in counts])
+    within = None if groups is None else model_comparison.joint_within(rows, own)
     share, values = None, pooled
     if statistic != "pooled":
         share, values = shares(first, statistic), own
         share = np.zeros(rows.n_groups) if share is None else share
     if over == "groups":
-        found = compare_over_groups(rows, values, share, pairs, confidence_level)
+        found = model_comparison.compare_over_groups(rows, values, share, pairs, confidence_level)
     elif share is None or within is None:
-        found = compare_all(joint_pooled(rows, pooled), pairs, confidence_level)
+        found = model_comparison.compare_all(
+            model_comparison.joint_pooled(rows, pooled), pairs, confidence_level
+        )
     else:
         limits = np.array([estimates_of(report).variances.bounded for report in reports])
         if not measure.is_auc:
-            limits = bounded_variances(measure, counts, own.auc)
-        found = compare_average(within, share, limits, pairs, confidence_level)
-    if share is not None and not has_valid_averages(measure):
+            limits = measures.bounded_variances(measure, counts, own.auc)
+        found = model_comparison.compare_average(within, share, limits, pairs, confidence_level)
+    if share is not None and not measures.has_valid_averages(measure):
         found = found.without_tests()
     table = _table(found, measure)
     table.index = _index(names, pairs)
     by_group = None
     if within is not None:
-        of_groups, adjustment = compare_in_groups(within, pairs, confidence_level)
+        of_groups, adjustment = model_comparison.compare_in_groups(within, pairs, confidence_level)
         by_group = _table(of_groups, measure).assign(adjustment=adjustment)
         by_group.index = _index(names, pairs, first.labels)
         lines = np.arange(len(by_group)).reshape(-1, len(pairs[0]))  # one row per group
@@ -375,7 +360,7 @@ def _index(names: list[Any], pairs: Pairs, groups: pd.Index | None = None) -> pd
     )
 
 
-def _table(found: Comparisons, measure: Measure) -> pd.DataFrame:
+def _table(found: model_comparison.Comparisons, measure: Measure) -> pd.DataFrame:
     """Return a line for each comparison; with several groups, group by group."""
     import pandas as pd
 
@@ -385,7 +370,7 @@ def _table(found: Comparisons, measure: Measure) -> pd.DataFrame:
     low, high = measure.scale
     table[["difference", *limits]] *= high - low
     for name in ("value_a", "value_b"):
-        table[name] = value_of(measure, table[name].to_numpy())
+        table[name] = measures.value_of(measure, table[name].to_numpy())
     return table
 
 

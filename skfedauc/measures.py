@@ -106,13 +106,12 @@ class PartialAUC(Measure):
 
     Notes
     -----
-    With the area P up to a false positive rate e, the standardized area is ``(1 + (P - e**2 / 2) /
-    (e - e**2 / 2)) / 2`` [1]_: 0.5 for scores without information, 1 for perfect separation, and at
-    least ``(1 - e) / (2 - e)``. With ``min_tpr``, it is the area with ``max_fpr=1 - min_tpr`` of
-    negated scores and exchanged classes [2]_. Tied rows are a straight line of the curve.
-
-    Few negatives within ``max_fpr`` make the area too large on average, for which the lower limit
-    allows: it is the smallest possible value with fewer than 36 negatives for ``max_fpr=0.1``.
+    With the area P up to a false positive rate e, the value is ``(1 + (P - e**2 / 2) / (e - e**2 /
+    2)) / 2`` [1]_: 0.5 for scores without information, 1 for perfect separation, and at least ``(1
+    - e) / (2 - e)``. With ``min_tpr``, it is the area with ``max_fpr=1 - min_tpr`` of negated
+    scores and exchanged classes [2]_. Tied rows are a straight line of the curve. With fewer than
+    36 negatives for ``max_fpr=0.1``, the lower limit is the smallest possible value, because few
+    negatives within ``max_fpr`` make the area too large on average.
 
     References
     ----------
@@ -125,10 +124,8 @@ class PartialAUC(Measure):
     --------
     >>> from skfedauc import group_roc_auc_score
     >>> from skfedauc.measures import PartialAUC
-    >>> y, score = [0, 0, 1, 0, 1, 1], [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
-    >>> round(group_roc_auc_score(
-    ...     y, score, groups=["a"] * 6, measure=PartialAUC(max_fpr=0.5)
-    ... ), 4)
+    >>> y, score, measure = [0, 0, 1, 0, 1, 1], range(6), PartialAUC(max_fpr=0.5)
+    >>> round(group_roc_auc_score(y, score, groups=["a"] * 6, measure=measure), 4)
     0.8519
     """
 
@@ -193,11 +190,9 @@ class Sensitivity(Measure):
     -----
     The sensitivity is the highest point of the ROC curve at the false positive rate ``1 -
     specificity``, so each group has its own threshold. Tied rows are a straight line of the curve.
-
-    Intervals are Wilson's with an effective number of positives, because the threshold is an
-    estimate from the negatives [1]_. If few negatives determine it, the observed sensitivity is too
-    high on average, for which the lower limit allows [2]_. It is small with fewer than 36 negatives
-    for a specificity of .9, and 0 if fewer than one negative is expected above the threshold.
+    Intervals are Wilson's with an effective number of positives [1]_. The lower limit allows for
+    the bias from few negatives [2]_: it is small with fewer than 36 negatives for a specificity of
+    .9, and 0 if fewer than one negative is expected above the threshold.
 
     References
     ----------
@@ -208,10 +203,8 @@ class Sensitivity(Measure):
     --------
     >>> from skfedauc import group_roc_auc_score
     >>> from skfedauc.measures import Sensitivity
-    >>> y, score = [0, 0, 1, 0, 1, 1], [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
-    >>> round(group_roc_auc_score(
-    ...     y, score, groups=["a"] * 6, measure=Sensitivity(specificity=0.9)
-    ... ), 4)
+    >>> y, score, measure = [0, 0, 1, 0, 1, 1], range(6), Sensitivity(specificity=0.9)
+    >>> round(group_roc_auc_score(y, score, groups=["a"] * 6, measure=measure), 4)
     0.6667
     """
 
@@ -237,10 +230,8 @@ class Specificity(Measure):
     --------
     >>> from skfedauc import group_roc_auc_score
     >>> from skfedauc.measures import Specificity
-    >>> y, score = [0, 0, 1, 0, 1, 1], [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
-    >>> round(group_roc_auc_score(
-    ...     y, score, groups=["a"] * 6, measure=Specificity(sensitivity=0.9)
-    ... ), 4)
+    >>> y, score, measure = [0, 0, 1, 0, 1, 1], range(6), Specificity(sensitivity=0.9)
+    >>> round(group_roc_auc_score(y, score, groups=["a"] * 6, measure=measure), 4)
     0.6667
     """
 
@@ -260,10 +251,9 @@ class AveragePrecision(Measure):
     Notes
     -----
     The value is the sum over distinct scores of the precision at the score, times the increase of
-    the recall, without interpolation. A group without negatives has no value. The average precision
-    of scores without information is about the share of positives, so groups with unequal shares are
-    not comparable. Limits are on the logit scale [1]_, with a variance from influence values; the
-    share of positives is fixed.
+    the recall, without interpolation; without information, it is about the share of positives, so
+    groups with unequal shares are not comparable. A group without negatives has no value. Limits
+    are on the logit scale [1]_, for a fixed share of positives.
 
     References
     ----------
@@ -273,8 +263,8 @@ class AveragePrecision(Measure):
     --------
     >>> from skfedauc import group_roc_auc_score
     >>> from skfedauc.measures import AveragePrecision
-    >>> y, score = [0, 0, 1, 0, 1, 1], [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
-    >>> round(group_roc_auc_score(y, score, groups=["a"] * 6, measure=AveragePrecision()), 4)
+    >>> y, score, measure = [0, 0, 1, 0, 1, 1], range(6), AveragePrecision()
+    >>> round(group_roc_auc_score(y, score, groups=["a"] * 6, measure=measure), 4)
     0.9167
     """
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,7 +29,7 @@ from skfedauc.inference.variances import (
 )
 from skfedauc.measures import AUC, Measure
 from skfedauc.pairs import GroupPairs
-from skfedauc.report.groups import NotDefined, UndefinedPolicy, check_undefined
+from skfedauc.report.groups import NotDefined, UndefinedPolicy, check_undefined, listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,13 +57,15 @@ class GroupEstimates:
             self.pairs.counts_for(f"the measure {self.measure.name!r}")
             self.pairs.check_has_scores(f"the measure {self.measure.name!r}")
 
-    def of_auc(self, result: str) -> GroupEstimates:
-        """Return these estimates; raise an error for another measure than the AUC."""
+    def of_auc(self, result: str, *, needs_scores: bool = False) -> GroupEstimates:
+        """Return these estimates; raise an error for what does not have the result."""
         if not self.measure.is_auc:
             raise ValueError(
                 f"{result} is for AUCs, and this report has measure={self.measure!r}. Make a "
                 "report without measure=."
             )
+        if needs_scores:
+            self.pairs.check_has_scores(result)
         return self
 
     def report_groups(self) -> None:
@@ -79,6 +81,12 @@ class GroupEstimates:
         if labels is None:
             return pd.Index(["all"] * self.pairs.n_groups, name="group")
         return _labels.index_of_labels(labels, self.group_names)
+
+    def table(self, columns: Mapping[str, Any]) -> pd.DataFrame:
+        """Return a table of the groups, in the order of their categories."""
+        import pandas as pd
+
+        return listed(self.pairs.counts, pd.DataFrame(columns, index=self.labels))
 
     @functools.cached_property
     def index(self) -> Floats:
@@ -117,8 +125,7 @@ class GroupEstimates:
     def group_values(self) -> tuple[Floats, NDArray[np.bool_]]:
         """Group values for averages and gaps, and a mask of the groups in use.
 
-        The mask omits a group that lacks a class, or a number replaces the value of this group. The
-        first access warns or raises if the policy requires this.
+        The first access warns or raises, if the policy requires this, for groups that lack a class.
         """
         self.report_groups()
         values, replacement = self.by_group, self.policy.replacement

@@ -17,6 +17,7 @@ from skfedauc.counts.score_counts import view_of
 from skfedauc.inference.differences import null_difference
 from skfedauc.measures import Measure, check_measure
 from skfedauc.pairs import GroupPairs
+from skfedauc.report import statistics
 from skfedauc.report.estimates import GroupEstimates
 from skfedauc.report.group_comparisons import GroupComparisons
 from skfedauc.report.groups import (
@@ -26,20 +27,10 @@ from skfedauc.report.groups import (
     check_undefined,
     labels_of_rows,
     large_groups,
-    listed,
+    order_of,
 )
 from skfedauc.report.intervals import GroupIntervals
-from skfedauc.report.statistics import (
-    STATISTICS,
-    Decomposition,
-    StatisticName,
-    all_statistics,
-    average,
-    average_weights,
-    bias_aucs,
-    check_statistic,
-    decomposition,
-)
+from skfedauc.report.statistics import STATISTICS, Decomposition, StatisticName
 from skfedauc.report.text import FirstLines, first_lines
 
 if TYPE_CHECKING:
@@ -105,15 +96,13 @@ class GroupAUC(GroupIntervals, GroupComparisons):
 
     Notes
     -----
-    The average by positives is the covariate-adjusted AUC [1]_. For binned scores, rows in the same
-    bin are tied, and limits and p values are the most cautious ones that the bins permit.
-
-    Variances are DeLong's [2]_, with clusters Obuchowski's [3]_ with Bell and McCaffrey's
-    correction [4]_. Clusters with the same label are the same cluster in all groups and at all
-    sites: pass site and patient together if sites number their patients from 1.
-    `test_equal_groups`, `tau`, `ranking`, ``compare_groups("rest")`` and ``over="groups"`` need
-    groups that share no clusters; `agreement` and ``method="exact"`` need independent rows. Limits
-    of averages and differences follow from the limits of the groups [5]_.
+    The average by positives is the covariate-adjusted AUC [1]_. Variances are DeLong's [2]_, with
+    clusters Obuchowski's [3]_ with Bell and McCaffrey's correction [4]_; limits of averages and
+    differences follow from those of the groups [5]_. For binned scores, rows in the same bin are
+    tied, and limits and p values are the most cautious ones that the bins permit. Clusters with the
+    same label are the same cluster in all groups and at all sites. `test_equal_groups`, `tau`,
+    `ranking`, ``compare_groups("rest")`` and ``over="groups"`` need groups that share no clusters;
+    `agreement` and ``method="exact"`` need independent rows.
 
     References
     ----------
@@ -127,10 +116,8 @@ class GroupAUC(GroupIntervals, GroupComparisons):
     Examples
     --------
     >>> from skfedauc import GroupAUC
-    >>> report = GroupAUC.from_predictions(
-    ...     y_true=[0, 1, 0, 1, 1], y_score=[0.2, 0.6, 0.5, 0.4, 0.9],
-    ...     groups=["a", "a", "b", "b", "b"],
-    ... )
+    >>> y, score = [0, 1, 0, 1, 1], [0.2, 0.6, 0.5, 0.4, 0.9]
+    >>> report = GroupAUC.from_predictions(y, score, groups=["a", "a", "b", "b", "b"])
     >>> report.pooled, report.average("macro"), report.difference
     (0.8333333333333334, 0.75, 0.5)
     >>> report.by_group
@@ -320,14 +307,12 @@ class GroupAUC(GroupIntervals, GroupComparisons):
         Examples
         --------
         >>> from skfedauc import GroupAUC
-        >>> report = GroupAUC.from_predictions(
-        ...     [0, 1, 0, 1], [0.2, 0.6, 0.5, 0.4], groups=["a", "a", "b", "b"]
-        ... )
+        >>> report = GroupAUC.from_predictions([0, 1, 0, 1], [2, 6, 5, 4], groups=list("aabb"))
         >>> report.average({"a": 0.9, "b": 0.1})
         0.9
         """
-        of_group = average_weights(weights, self._estimates.pairs)
-        return self._estimates.value_of(lambda found: average(found, lambda _: of_group))
+        of_group = statistics.average_weights(weights, self._estimates.pairs)
+        return self._estimates.value_of(lambda of: statistics.average(of, lambda _: of_group))
 
     @functools.cached_property
     def worst(self) -> float:
@@ -366,7 +351,7 @@ class GroupAUC(GroupIntervals, GroupComparisons):
         DisclosureError
             If the counts are a summary by group, which does not determine the statistic.
         """
-        known = check_statistic(name, measure=self._estimates.measure, argument="name")
+        known = statistics.check_statistic(name, measure=self._estimates.measure, argument="name")
         return self._estimates.value_of(STATISTICS[known].compute)
 
     def statistics(self) -> pd.Series:
@@ -381,9 +366,7 @@ class GroupAUC(GroupIntervals, GroupComparisons):
         Examples
         --------
         >>> from skfedauc import GroupAUC
-        >>> report = GroupAUC.from_predictions(
-        ...     [0, 1, 0, 1], [0.2, 0.6, 0.5, 0.4], groups=["a", "a", "b", "b"]
-        ... )
+        >>> report = GroupAUC.from_predictions([0, 1, 0, 1], [2, 6, 5, 4], groups=list("aabb"))
         >>> report.statistics()[["pooled", "macro", "worst", "cross", "difference"]]
         pooled        0.75
         macro         0.50
@@ -395,7 +378,7 @@ class GroupAUC(GroupIntervals, GroupComparisons):
         import pandas as pd
 
         self._estimates.report_groups()
-        return pd.Series(all_statistics(self._estimates), dtype=np.float64)
+        return pd.Series(statistics.all_statistics(self._estimates), dtype=np.float64)
 
     @property
     def by_group(self) -> pd.DataFrame:
@@ -405,12 +388,9 @@ class GroupAUC(GroupIntervals, GroupComparisons):
         `n_positives` and `n_negatives`. Groups have the order of their labels; ordered categories
         of pandas and an Enum of polars keep theirs. The index is a MultiIndex if labels are tuples.
         """
-        columns = {
-            self._estimates.measure.name: self._estimates.by_group,
-            "n_positives": self.counts.n_positives,
-            "n_negatives": self.counts.n_negatives,
-        }
-        return self._table(columns)
+        counts, values = self.counts, {self._estimates.measure.name: self._estimates.by_group}
+        sizes = {"n_positives": counts.n_positives, "n_negatives": counts.n_negatives}
+        return self._estimates.table(values | sizes)
 
     def decomposition(self) -> Decomposition:
         """Split the pooled AUC into pairs within groups and pairs across groups.
@@ -425,15 +405,12 @@ class GroupAUC(GroupIntervals, GroupComparisons):
         Examples
         --------
         >>> from skfedauc import GroupAUC
-        >>> report = GroupAUC.from_predictions(
-        ...     [0, 1, 0, 1], [0.2, 0.6, 0.5, 0.4], groups=["a", "a", "b", "b"]
-        ... )
+        >>> report = GroupAUC.from_predictions([0, 1, 0, 1], [2, 6, 5, 4], groups=list("aabb"))
         >>> report.decomposition()
         Decomposition(within=0.5, cross=1.0, share_within=0.5)
         """
-        pairs = self._estimates.of_auc("decomposition").pairs
-        pairs.check_has_scores("decomposition")
-        return decomposition(pairs)
+        estimates = self._estimates.of_auc("decomposition", needs_scores=True)
+        return statistics.decomposition(estimates.pairs)
 
     @property
     def cross_matrix(self) -> pd.DataFrame:
@@ -444,13 +421,12 @@ class GroupAUC(GroupIntervals, GroupComparisons):
         """
         import pandas as pd
 
-        pairs = self._estimates.of_auc("cross_matrix").pairs
-        pairs.check_has_scores("cross_matrix")
-        positives = negatives = self._estimates.labels
+        estimates = self._estimates.of_auc("cross_matrix", needs_scores=True)
+        order, positives, negatives = order_of(self.counts), estimates.labels, estimates.labels
         if positives.nlevels == 1:
             positives, negatives = positives.rename("positives"), positives.rename("negatives")
-        table = pd.DataFrame(pairs.cross_auc.copy(), index=positives, columns=negatives)
-        return listed(self.counts, listed(self.counts, table).T).T
+        table = pd.DataFrame(estimates.pairs.cross_auc.copy(), positives, negatives)
+        return table.take(order).take(order, axis=1)
 
     @property
     def bias_by_group(self) -> pd.DataFrame:
@@ -476,18 +452,15 @@ class GroupAUC(GroupIntervals, GroupComparisons):
         Examples
         --------
         >>> from skfedauc import GroupAUC
-        >>> report = GroupAUC.from_predictions(
-        ...     [0, 1, 0, 1], [0.6, 0.8, 0.1, 0.4], groups=["a", "a", "b", "b"]
-        ... )
+        >>> report = GroupAUC.from_predictions([0, 1, 0, 1], [6, 8, 1, 4], groups=list("aabb"))
         >>> report.bias_by_group[["auc", "bpsn_auc", "bnsp_auc", "xauc_disparity"]]
                auc  bpsn_auc  bnsp_auc  xauc_disparity
         group
         a      1.0       0.0       1.0             1.0
         b      1.0       1.0       0.0            -1.0
         """
-        pairs = self._estimates.of_auc("bias_by_group").pairs
-        pairs.check_has_scores("bias_by_group")
-        return self._table(bias_aucs(pairs))
+        estimates = self._estimates.of_auc("bias_by_group", needs_scores=True)
+        return estimates.table(statistics.bias_aucs(estimates.pairs))
 
     @functools.cached_property
     def tau(self) -> float:
@@ -498,12 +471,6 @@ class GroupAUC(GroupIntervals, GroupComparisons):
         (`neg_tau`) average the unbiased estimate of ``tau**2`` instead, which may be negative.
         """
         return self.statistic("tau")
-
-    def _table(self, columns: Mapping[str, NDArray[Any]]) -> pd.DataFrame:
-        """Return a table of the groups, in the order of their categories."""
-        import pandas as pd
-
-        return listed(self.counts, pd.DataFrame(columns, index=self._estimates.labels))
 
     if not TYPE_CHECKING:
 

@@ -21,7 +21,7 @@ from skfedauc.inference.quantiles import normal_quantile
 from skfedauc.inference.ranking import LEAST_GROUPS, ranking
 from skfedauc.inference.variances import strata_of
 from skfedauc.report.estimates import GroupEstimates
-from skfedauc.report.groups import listed, order_of
+from skfedauc.report.groups import order_of
 from skfedauc.report.intervals import certain_range, group_bounds, statistic_bounds
 from skfedauc.report.statistics import AVERAGES, Bounds, shares
 
@@ -70,9 +70,8 @@ class GroupComparisons:
         """
         import pandas as pd
 
-        pairs = self._estimates.of_auc("abroca").pairs
+        pairs = self._estimates.of_auc("abroca", needs_scores=True).pairs
         counts = pairs.counts_for("abroca")
-        pairs.check_has_scores("abroca")
         groups, number = _groups_and_reference(counts, reference)
         curves, rows = GroupCurves.of(counts), []
         for g in groups.tolist():
@@ -129,9 +128,8 @@ class GroupComparisons:
         Examples
         --------
         >>> from skfedauc import GroupAUC
-        >>> from skfedauc.datasets import make_group_scores
-        >>> rows = make_group_scores("identical", 50, 200, random_state=0)
-        >>> report = GroupAUC.from_predictions(rows.y_true, rows.y_score, groups=rows.groups)
+        >>> y, score, groups = [0, 1] * 50, range(100), [1, 2, 2, 1] * 25
+        >>> report = GroupAUC.from_predictions(y, score, groups=groups)
         >>> test = report.test_difference()
         >>> test.ci_low, test.pvalue > 0.05
         (0.0, True)
@@ -177,9 +175,8 @@ class GroupComparisons:
         Examples
         --------
         >>> from skfedauc import GroupAUC
-        >>> from skfedauc.datasets import make_group_scores
-        >>> rows = make_group_scores("identical", 2000, 8000, random_state=0)
-        >>> report = GroupAUC.from_predictions(rows.y_true, rows.y_score, groups=rows.groups)
+        >>> y, score, groups = [0, 1] * 1000, range(2000), [1, 2, 2, 1] * 500
+        >>> report = GroupAUC.from_predictions(y, score, groups=groups)
         >>> report.test_margin(0.1).is_shown
         True
         """
@@ -252,9 +249,8 @@ class GroupComparisons:
         Examples
         --------
         >>> from skfedauc import GroupAUC
-        >>> from skfedauc.datasets import make_group_scores
-        >>> rows = make_group_scores("identical", 50, 200, random_state=0)
-        >>> report = GroupAUC.from_predictions(rows.y_true, rows.y_score, groups=rows.groups)
+        >>> y, score, groups = [0, 1] * 50, range(100), [1, 2, 2, 1] * 25
+        >>> report = GroupAUC.from_predictions(y, score, groups=groups)
         >>> bool((report.compare_groups("rest")["pvalue_adjusted"] > 0.05).all())
         True
         """
@@ -352,7 +348,7 @@ class GroupComparisons:
             of_ranked = pd.Series(columns[name], np.flatnonzero(ranked), dtype=dtype)
             columns[name] = of_ranked.reindex(range(ranked.size)).array
         columns["note"] = _notes(estimates, ranked)
-        return listed(estimates.pairs.counts, pd.DataFrame(columns, index=estimates.labels))
+        return estimates.table(columns)
 
     def agreement(self, delta: float = 0.005) -> Agreement:
         """Test which averages of group AUCs are equivalent to the pooled AUC.
@@ -397,10 +393,9 @@ class GroupComparisons:
         """
         import pandas as pd
 
-        estimates = self._estimates.of_auc("agreement")
+        estimates = self._estimates.of_auc("agreement", needs_scores=True)
         pairs, counts = estimates.pairs, estimates.pairs.counts_for("agreement")
         pairs.check_independent_rows("agreement")
-        pairs.check_has_scores("agreement")
         delta = _input.check_share(delta, "delta")
         variances, pooled, (auc, used) = (
             estimates.variances,

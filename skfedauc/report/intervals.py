@@ -1,12 +1,9 @@
 """Certain intervals of binned scores, and confidence intervals, of groups and of named statistics.
 
-Binned score counts hold a range of scores for each cell, and the exact score of a row can be
-anywhere in the range of its cell. The exact value of a statistic that does not decrease when a
-positive gets a higher rank is between its values at both extremes, see `GroupPairs.extremes`. The
-rows can have the scores of either extreme, so no narrower interval is certain.
-
-A withheld row and any other row can have either order, so the certain intervals that also cover
-withheld rows count each such pair as concordant or as discordant.
+The exact score of a row can be anywhere in the range of its cell. The exact value of a statistic
+that does not decrease when a positive gets a higher rank is between its values at both extremes,
+see `GroupPairs.extremes`; no narrower interval is certain. A withheld row and any other row can
+have either order, so intervals that cover withheld rows count each such pair either way.
 """
 
 from __future__ import annotations
@@ -70,10 +67,9 @@ class GroupIntervals:
         Examples
         --------
         >>> from skfedauc import GroupAUC, ScoreCounts
-        >>> counts = ScoreCounts.from_predictions(
-        ...     [0, 1, 0, 1], [0.2, 0.6, 0.501, 0.503], groups=["a", "a", "b", "b"],
-        ...     disclosure="bins",
-        ... )
+        >>> score, groups = [0.2, 0.6, 0.501, 0.503], ["a", "a", "b", "b"]
+        >>> rows = {"y_true": [0, 1, 0, 1], "y_score": score, "groups": groups}
+        >>> counts = ScoreCounts.from_predictions(**rows, disclosure="bins")
         >>> GroupAUC(counts).bounds(of="groups")
                value  low  high
         group
@@ -88,9 +84,9 @@ class GroupIntervals:
         if of == "groups":
             if withheld:
                 raise ValueError("withheld=True needs of='statistics'; got of='groups'.")
-            found = group_bounds(estimates)._asdict()
-            table = pd.DataFrame({"value": estimates.by_group, **found}, index=estimates.labels)
-            return listed(estimates.pairs.counts, table)
+            return estimates.table(
+                {"value": estimates.by_group, **group_bounds(estimates)._asdict()}
+            )
         estimates.report_groups()
         rows = {}
         for name, value in all_statistics(estimates).items():
@@ -140,8 +136,7 @@ class GroupIntervals:
         The pooled AUC of these groups has the groups as strata; for new groups they are clusters,
         with Student's t, which covers too rarely with few, strongly shifted groups (92.4 % for 5).
         Other measures treat the rows of a pooled value as one sample; averages of the average
-        precision have no interval. The page "Calibration of intervals and tests" has the simulated
-        coverage.
+        precision have no interval. The calibration page has the simulated coverage.
 
         References
         ----------
@@ -150,9 +145,8 @@ class GroupIntervals:
         Examples
         --------
         >>> from skfedauc import GroupAUC
-        >>> from skfedauc.datasets import make_group_scores
-        >>> rows = make_group_scores("identical", 50, 200, random_state=0)
-        >>> report = GroupAUC.from_predictions(rows.y_true, rows.y_score, groups=rows.groups)
+        >>> y, score, groups = [0, 1] * 50, range(100), [1, 2, 2, 1] * 25
+        >>> report = GroupAUC.from_predictions(y, score, groups=groups)
         >>> report.confidence_intervals().columns.tolist()
         ['auc', 'ci_low', 'ci_high', 'method', 'note']
         """
@@ -212,10 +206,7 @@ def certain_range(bounds: Bounds, digits: int = 4) -> str:
 
 
 def binned_note(estimates: GroupEstimates) -> str:
-    """Return a note on binned scores, with the certain interval of the pooled AUC.
-
-    The note is empty for exact scores.
-    """
+    """Return a note on binned scores, with the certain interval of the pooled AUC, if it is one."""
     if not estimates.pairs.is_binned:
         return ""
     if not estimates.pairs.has_scores:
@@ -284,10 +275,7 @@ def cover_withheld(table: pd.DataFrame, estimates: GroupEstimates) -> pd.DataFra
 
 
 def _check_rows_of(method: intervals.Method, estimates: GroupEstimates) -> None:
-    """Raise an error for dependent rows, because the method assumes independent rows.
-
-    The models of several folds depend on the rows in other folds.
-    """
+    """Raise an error for dependent rows, such as those of several models, fitted to other folds."""
     pairs, measure = estimates.pairs, estimates.measure
     if not measure.is_auc:
         pairs.check_no_repeated_rows()

@@ -139,6 +139,11 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         self.counts = counts
         self.undefined = check_undefined(undefined)
 
+    @property
+    def _parts(self) -> list[GroupEstimates]:
+        """Estimates of each report."""
+        return [estimates_of(report) for report in self.values()]
+
     @functools.cached_property
     def _reports(self) -> dict[Any, GroupAUC]:
         reports, rows = {}, self._rows
@@ -309,7 +314,7 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         """AUC of each group (rows) and class, or pair of classes (columns); NaN if undefined."""
         import pandas as pd
 
-        aucs = self._by_group([estimates_of(report).pairs.auc for report in self.values()], np.nan)
+        aucs = self._by_group([part.pairs.auc for part in self._parts], np.nan)
         return pd.DataFrame(aucs, index=self._places[0], columns=self._keys())
 
     def average_by_group(self, class_average: ClassAverage = "macro") -> pd.Series:
@@ -383,13 +388,13 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
                 "such as report[1].confidence_intervals(), need no rows."
             )
         (index, places), weights = self._places, self._weights(class_average)
-        parts = [estimates_of(report) for report in self.values()]
+        parts = self._parts
         variances = {key: part.variances for key, part in zip(self, parts, strict=True)}
         found = ClassIntervals(variances, self._rows, places, len(index), confidence_level)
         if of == "groups":
             average = self.average_by_group(class_average).to_numpy()
             share = weights * ratio(1.0, weights.sum(axis=1, keepdims=True), 0.0)
-            columns = found.of_groups(average, share)
+            columns = found.limits(average, share)
             return pd.DataFrame(columns, index=index).rename(columns={"value": "auc"})
         of_classes = weights.sum(axis=0)
         share = of_classes / of_classes.sum()
@@ -397,25 +402,25 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         pooled = {key: part.pooled.rows for key, part in zip(self, parts, strict=True)}
         one = np.zeros(1, np.intp)
         of_all = ClassIntervals(pooled, self._rows, [one] * len(self), 1, confidence_level)
-        table = {"pooled": of_all.of_groups(_mean(parts, "pooled", share), share[None, :])}
+        table = {"pooled": of_all.limits(_mean(parts, "pooled", share), share[None, :])}
         for name in AVERAGES:
             of_parts = [own for part in parts if (own := shares(part, name)) is not None]
             if len(of_parts) < len(parts):
                 continue
             of_groups = self._by_group(of_parts, 0.0) * share
             freedom = min(map(Variances.average_freedom, variances.values(), of_parts))
-            table[name] = found.of_average(_mean(parts, name, share), of_groups, freedom)
+            table[name] = found.limits(_mean(parts, name, share), of_groups, freedom)
         rows = pd.concat([pd.DataFrame(columns) for columns in table.values()])
         return rows.set_axis(pd.Index(table, name="statistic"))
 
     def _weights(self, class_average: ClassAverage) -> Floats:
         """Weights of the AUCs in averages over classes, of shape (n_groups, n_reports)."""
-        is_macro = check_class_average(class_average) == "macro"
-        pairs = [estimates_of(report).pairs for report in self.values()]
-        if is_macro:
+        if check_class_average(class_average) == "macro":
             return np.ones((len(self._places[0]), len(self)))
-        is_ovr = self.counts.multi_class == "ovr"
-        return self._by_group([of.positives + (0 if is_ovr else of.negatives) for of in pairs], 0.0)
+        weights = [part.pairs.positives for part in self._parts]
+        if self.counts.multi_class == "ovo":
+            weights = [part.pairs.positives + part.pairs.negatives for part in self._parts]
+        return self._by_group(weights, 0.0)
 
     def _by_group(self, of_reports: Sequence[Any], absent: float) -> Floats:
         """Values of the groups (rows) in each report (columns); some groups can be absent."""
@@ -431,7 +436,7 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
 
         With "ovo", a report lacks the groups without rows of its two classes.
         """
-        reports = [estimates_of(report) for report in self.values()]
+        reports = self._parts
         views = [view_of(part) for part in self.counts.parts.values()]
         labels = [view.labels for view in views if view.labels is not None]
         if not labels:
@@ -510,25 +515,20 @@ class ClassIntervals:
             self._is_known[own, k] = of.delong[of.defined] > 0
         self._spread = AUCSpread(*tables)
 
-    def of_groups(self, average: Floats, share: Floats) -> dict[str, Any]:
-        """Return the columns of the intervals of each group's average."""
-        freedom = np.min(self._spread.degrees_of_freedom, axis=1)
-        return self._limits(average, share, freedom, self._averages.of_groups)
-
-    def of_average(self, value: Floats, share: Floats, freedom: float) -> dict[str, Any]:
-        """Return the interval of an average over the groups and the comparisons."""
-        return self._limits(value, share, np.array([freedom]), self._averages.of_average)
-
-    def _limits(
-        self,
-        value: Floats,
-        weights: Floats,
-        freedom: Floats,
-        deviation: Callable[[Floats], Any],
+    def limits(
+        self, value: Floats, weights: Floats, freedom: float | None = None
     ) -> dict[str, Any]:
-        """Return standard errors, limits and notes of averages by group, or of one average."""
+        """Return standard errors, limits and notes of each group's average.
+
+        With degrees of freedom, there is one average, over the groups and the comparisons.
+        """
+        by_group = freedom is None
+        deviation: Any = self._averages.of_groups if by_group else self._averages.of_average
+        of_average = (
+            np.min(self._spread.degrees_of_freedom, axis=1) if by_group else np.array([freedom])
+        )
         deviate = normal_quantile(self._tail)
-        spread = self._spread._replace(degrees_of_freedom=freedom[:, None])
+        spread = self._spread._replace(degrees_of_freedom=of_average[:, None])
         error = np.array(deviation(weights * np.sqrt(spread.variance)))
         quantile = np.ravel(spread.quantile(deviate))
         low, high = intervals.limits(np.nan_to_num(value), error**2, quantile, "logit")
@@ -537,7 +537,7 @@ class ClassIntervals:
         high = np.maximum(high, value + deviation(weights * (most - spread.auc)))
 
         def in_any(condition: NDArray[np.bool_]) -> NDArray[np.bool_]:
-            return np.atleast_1d(condition.any(axis=1 if error.ndim else None))
+            return np.atleast_1d(condition.any(axis=1 if by_group else None))
 
         used, is_undefined = weights > 0, np.isnan(value)
         bounded, imperfect = in_any(used & ~self._is_known), in_any(used & (spread.auc < 1))

@@ -205,9 +205,8 @@ def _pooled_limits(estimates: GroupEstimates, sampling: Sampling) -> intervals.I
 def pooled_clustered(estimates: GroupEstimates) -> tuple[float, float]:
     """Return the variance of the pooled index for random groups, and its degrees of freedom.
 
-    The variance uses the sum of the influence values of each group's rows, because rows in a group
-    are dependent. The formulas are those of `clustered_variance` and `Variances.cluster_freedom`
-    for AUCs.
+    The influence values of each group's rows are summed, because rows in a group are dependent. The
+    formulas are those of `clustered_variance` and `Variances.cluster_freedom` for AUCs.
     """
     curves, pooled, counts = estimates.curves, estimates.whole.curves, estimates.pairs.counts
     influence = measures.influence_of(estimates.measure, pooled)
@@ -260,8 +259,7 @@ def _difference_limits(estimates: GroupEstimates, sampling: Sampling) -> interva
     """Return the limits of the largest minus the smallest value.
 
     The lower limit of other measures than the AUC, and of "exact", fails only if a limit of a group
-    fails, so Bonferroni's correction applies. The upper limit has to cover the true difference of
-    two groups.
+    fails (Bonferroni). The upper limit has to cover the true difference of two groups.
     """
     values, used = estimates.group_values
     is_auc, method = estimates.measure.is_auc, sampling.method
@@ -410,16 +408,15 @@ squared_tau = functools.partial(_spread, estimator=heterogeneity.squared_tau)
 class Statistic(NamedTuple):
     """A named statistic: its function, its intervals, and its properties for scorers.
 
-    ``limits`` returns the confidence limits; a statistic with ``limits`` exists for all measures,
-    and other statistics for AUCs only. ``is_mean`` states that the limits may be those for new
-    groups. ``is_monotone`` states that the statistic does not decrease when a positive gets a
-    higher rank, so that its values at both extremes bound it; ``bounds`` is the certain interval of
-    a gap. Neither holds for tau, which depends on the variances of the AUCs.
+    A statistic with ``limits`` exists for all measures, others for AUCs only. ``is_mean`` states
+    that the limits may be those for new groups. ``is_monotone`` states that the statistic does not
+    decrease when a positive gets a higher rank, so that its values at both extremes bound it;
+    ``bounds`` is the certain interval of a gap. Neither holds for tau, which depends on variances.
 
-    ``is_auc`` states that the statistic is on the scale of an AUC, so that displays may draw it as
-    a line. ``needs_scores`` states that a summary by group does not determine the statistic.
-    ``score`` is None, or the function that scorers use instead of ``compute``, because its mean
-    over folds is unbiased. ``from_score`` converts a mean of ``score`` to the statistic.
+    ``is_auc`` states that the statistic is on the scale of an AUC. ``needs_scores`` states that a
+    summary by group does not determine it. ``score`` is None, or the function that scorers use
+    instead of ``compute``, because its mean over folds is unbiased; ``from_score`` converts a mean
+    of ``score`` to the statistic.
     """
 
     compute: Callable[[GroupEstimates], float]
@@ -507,11 +504,7 @@ def check_determined(name: str, estimates: GroupEstimates) -> None:
 
 
 def all_statistics(estimates: GroupEstimates) -> dict[str, float]:
-    """Compute the named statistics without warnings.
-
-    The result omits statistics that the counts do not determine, and statistics that need a large
-    cross matrix.
-    """
+    """Compute the statistics that the counts determine, without warnings and large matrices."""
     quiet, is_large = estimates.quiet(), estimates.pairs.n_groups > MATRIX_GROUPS
     return {
         name: quiet.value_of(STATISTICS[name].compute)
@@ -541,10 +534,9 @@ def check_statistic(
     measure: Measure | None = None,
     argument: str = "statistic",
 ) -> str:
-    """Return a statistic's name; raise an error that lists all names for another name.
+    """Return the name of a statistic of `measure`; raise an error that lists all for another name.
 
-    With `scorer`, gaps have the prefix "neg_", because greater is better in scorers. The statistics
-    are those of `measure`; None means the AUC.
+    With `scorer`, gaps have the prefix "neg_", because greater is better in scorers.
     """
     known = statistics_of(check_measure(measure))
     names = {

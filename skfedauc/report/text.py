@@ -16,15 +16,9 @@ from skfedauc import _words
 from skfedauc.counts import left_out as without_group
 from skfedauc.inference.differences import DifferenceTest, null_difference
 from skfedauc.inference.intervals import NEW_GROUPS
+from skfedauc.report import intervals
 from skfedauc.report.estimates import GroupEstimates
 from skfedauc.report.group_comparisons import difference_test
-from skfedauc.report.intervals import (
-    binned_note,
-    certain_range,
-    group_intervals,
-    statistic_bounds,
-    statistic_intervals,
-)
 from skfedauc.report.statistics import STATISTICS, across_groups, determined_statistics
 
 # Groups with fewer rows of a class are marked
@@ -137,7 +131,7 @@ def _headline(estimates: GroupEstimates) -> str:
     columns = " \N{MULTIPLICATION SIGN} ".join(map(_words.shortened_label, names))
     by = f" by {columns}" if columns else ""
     n_positives, n_negatives = int(counts.n_positives.sum()), int(counts.n_negatives.sum())
-    note = binned_note(estimates)
+    note = intervals.binned_note(estimates)
     return (
         f"{estimates.measure.title} over {_words.counted(pairs.n_groups, 'group')}{by}"
         f"{f' ({pairs.n_undefined:,} undefined)' if pairs.n_undefined else ''}: "
@@ -191,7 +185,9 @@ def _intervals(estimates: GroupEstimates, name: str) -> tuple[list[str], bool]:
     told, is_new = [], False
     if not estimates.pairs.rows_repeat:
         method = estimates.measure.methods[0]
-        row: Any = statistic_intervals(estimates, _LEVEL, method, None, names=[name]).loc[name]
+        row: Any = intervals.statistic_intervals(estimates, _LEVEL, method, None, names=[name]).loc[
+            name
+        ]
         if not np.isnan(row.ci_low):
             told, is_new = [_interval(row.ci_low, row.ci_high)], row.estimand == NEW_GROUPS
     return told + _certain(estimates, name), is_new
@@ -201,8 +197,8 @@ def _certain(estimates: GroupEstimates, name: str) -> list[str]:
     """Return the certain interval of a statistic of binned scores in words, if there is one."""
     if not estimates.pairs.is_binned:
         return []
-    bounds = statistic_bounds(estimates, name)
-    return [] if np.isnan(bounds.low) else [f"certainly {certain_range(bounds, 3)}"]
+    bounds = intervals.statistic_bounds(estimates, name)
+    return [] if np.isnan(bounds.low) else [f"certainly {intervals.certain_range(bounds, 3)}"]
 
 
 def _worst(estimates: GroupEstimates) -> Iterator[str]:
@@ -264,7 +260,7 @@ def _pair(test: DifferenceTest, aucs: dict[Any, float]) -> str:
 def _table(estimates: GroupEstimates) -> tuple[tuple[tuple[str, ...], ...], str]:
     """Return the rows of the table of groups, after its header the lowest AUC, and its note."""
     pairs, index, measure = estimates.pairs, estimates.labels, estimates.measure
-    names = ["" if name is None else _words.shortened_label(str(name)) for name in index.names]
+    names = [_words.shortened_label("" if name is None else str(name)) for name in index.names]
     values = estimates.by_group
     order = np.argsort(np.where(pairs.defined, values, np.inf), kind="stable")
     n_groups, note = order.size, ""
@@ -280,7 +276,7 @@ def _table(estimates: GroupEstimates) -> tuple[tuple[tuple[str, ...], ...], str]
         )
     low = high = np.full(n_groups, np.nan)
     if not pairs.rows_repeat:
-        limits = group_intervals(estimates, _LEVEL, measure.methods[0])
+        limits = intervals.group_intervals(estimates, _LEVEL, measure.methods[0])
         low, high = (limits[name].to_numpy() for name in ("ci_low", "ci_high"))
     rows = [(*names, measure.title, "95 % interval", "positives", "negatives", "")]
     for g in order.tolist():

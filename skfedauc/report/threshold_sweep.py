@@ -54,11 +54,8 @@ class ThresholdSweep:
 
     def __repr__(self) -> str:
         n_thresholds = len(self.gaps)
-        n_groups = len(self.rates) // max(n_thresholds, 1)
-        return (
-            f"ThresholdSweep({_words.counted(n_thresholds, 'threshold')}, "
-            f"{_words.counted(n_groups, 'group')})"
-        )
+        n_groups = _words.counted(len(self.rates) // max(n_thresholds, 1), "group")
+        return f"ThresholdSweep({_words.counted(n_thresholds, 'threshold')}, {n_groups})"
 
 
 def threshold_sweep(
@@ -77,19 +74,17 @@ def threshold_sweep(
     chosen = _default(counts, threshold) if thresholds is None else check_thresholds(thresholds)
     check_edges(counts, chosen, "or thresholds=None for edges only")
     rates, denominators = rates_at(counts, chosen)
-    n_groups = len(index)
-    level = np.repeat(chosen, n_groups)
-    labels = index.take(np.tile(np.arange(n_groups), chosen.size))
+    labels = index.take(np.tile(np.arange(len(index)), chosen.size))
     levels = [labels.get_level_values(i) for i in range(index.nlevels)]
+    levels.insert(0, pd.Index(np.repeat(chosen, len(index))))
+    names = ["threshold", *index.names]
+    enough = {name: n >= max(least_rows, 1) for name, n in denominators.items()}
     return ThresholdSweep(
         pd.DataFrame(
             {name: rate.ravel() for name, rate in rates.items()},
-            index=pd.MultiIndex.from_arrays([level, *levels], names=["threshold", *index.names]),
+            index=pd.MultiIndex.from_arrays(levels, names=names),
         ),
-        pd.DataFrame(
-            _gaps(rates, {k: n >= max(least_rows, 1) for k, n in denominators.items()}),
-            index=pd.Index(chosen, name="threshold"),
-        ),
+        pd.DataFrame(_gaps(rates, enough), index=pd.Index(chosen, name="threshold")),
         threshold,
     )
 
@@ -114,17 +109,14 @@ def _default(counts: ScoreCounts, threshold: float | None) -> Floats:
     """Return all distinct scores, or quantiles, and the threshold of the decisions."""
     cells, ranges = counts.cells, view_of(counts).ranges
     scores = cells.scores if ranges is None else ranges[0]
-    distinct, place = np.unique(scores, return_inverse=True)
+    distinct = np.unique(scores)
     if ranges is not None:
-        low, high = ranges
-        is_edge = ~_is_divided(distinct, low, high)
         # The lowest score of all rows is always an edge.
-        kept = np.flatnonzero(is_edge)
-        place = np.searchsorted(kept, place, side="right") - 1
-        distinct = distinct[kept]
+        distinct = distinct[~_is_divided(distinct, *ranges)]
     most = min(MOST_THRESHOLDS, max(_MOST_ROWS // max(len(counts), 1), 10))
     if distinct.size > most:
         rows = sum(amount.astype(np.float64) for amount in cells.amounts)
+        place = np.searchsorted(distinct, scores, side="right") - 1
         up_to = np.cumsum(np.bincount(place, rows, distinct.size))
         quantiles = np.linspace(0.0, up_to[-1], most)
         chosen = np.searchsorted(up_to, quantiles)
@@ -135,10 +127,10 @@ def _default(counts: ScoreCounts, threshold: float | None) -> Floats:
 def _is_divided(thresholds: Floats, low: Floats, high: Floats) -> NDArray[np.bool_]:
     """Return, for each threshold, whether the threshold divides a range of scores."""
     # A threshold divides a range if it is above the lower end and at most the upper end.
-    first = np.searchsorted(thresholds, low, side="right")
-    end = np.searchsorted(thresholds, high, side="right")
-    opened = np.bincount(first, minlength=thresholds.size + 1)
-    closed = np.bincount(end, minlength=thresholds.size + 1)
+    opened, closed = (
+        np.bincount(np.searchsorted(thresholds, end, side="right"), minlength=thresholds.size + 1)
+        for end in (low, high)
+    )
     found: NDArray[np.bool_] = np.cumsum(opened - closed)[: thresholds.size] > 0
     return found
 
@@ -182,22 +174,23 @@ def rates_at(
         above: Floats = np.cumsum(of_place, axis=1, dtype=np.float64).T
         return above[-2::-1], np.broadcast_to(above[-1], above[1:].shape)
 
-    (false, negatives), (true, positives) = map(selected, cells.amounts)
-    rows, chosen = negatives + positives, false + true
-    rates = {
-        "selection_rate": ratio(chosen, rows),
-        "true_positive_rate": ratio(true, positives),
-        "false_positive_rate": ratio(false, negatives),
-        "precision": ratio(true, chosen),
-        "accuracy": ratio(true + (negatives - false), rows),
-    }
-    (n_false, n_negatives), (n_true, n_positives) = (
-        selected(amounts) for amounts in (cells.negatives, cells.positives)
-    )
-    n_rows = n_negatives + n_positives
-    numbers = (n_rows, n_positives, n_negatives, n_false + n_true, n_rows)
-    counted = (np.rint(n).astype(np.int64) for n in numbers)
-    return rates, dict(zip(rates, counted, strict=True))
+    def shares(
+        negatives: NDArray[Any], positives: NDArray[Any]
+    ) -> dict[str, tuple[Floats, Floats]]:
+        """Return the numerator and the denominator of each rate."""
+        (false, negatives), (true, positives) = selected(negatives), selected(positives)
+        rows, chosen = negatives + positives, false + true
+        return {
+            "selection_rate": (chosen, rows),
+            "true_positive_rate": (true, positives),
+            "false_positive_rate": (false, negatives),
+            "precision": (true, chosen),
+            "accuracy": (true + (negatives - false), rows),
+        }
+
+    rates = {name: ratio(*share) for name, share in shares(*cells.amounts).items()}
+    numbers = shares(cells.negatives, cells.positives)
+    return rates, {name: np.rint(n).astype(np.int64) for name, (_, n) in numbers.items()}
 
 
 def operating_points(counts: ScoreCounts, threshold: float) -> tuple[Floats, Floats]:
@@ -213,10 +206,9 @@ def _gaps(rates: Mapping[str, Floats], enough: Mapping[str, NDArray[Any]]) -> di
     differences, ratios = {}, {}
     for name, rate in rates.items():
         is_compared = enough[name]
-        low = np.where(is_compared, rate, np.inf).min(axis=1)
-        high = np.where(is_compared, rate, -np.inf).max(axis=1)
         has_two = is_compared.sum(axis=1) > 1
-        low, high = np.where(has_two, low, np.nan), np.where(has_two, high, np.nan)
+        low = np.where(has_two, np.where(is_compared, rate, np.inf).min(axis=1), np.nan)
+        high = np.where(has_two, np.where(is_compared, rate, -np.inf).max(axis=1), np.nan)
         differences[name] = high - low
         ratios[name] = ratio(low, high)
     true, false = "true_positive_rate", "false_positive_rate"
