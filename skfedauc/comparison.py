@@ -149,13 +149,10 @@ default="pooled"
     Variances are DeLong's [1]_, from each row's difference of placement values, with Student's t.
     They hold for these models; `compare_candidates` includes the variation from fitting again. With
     groups, intervals of pooled AUCs contain those for random and for fixed numbers of positives and
-    negatives in each group, and p values are the larger ones. Averages have the observed shares of
-    the groups. With ``over="groups"``, the groups are the clusters of the pooled comparison,
-    and the null distribution of an average is simulated.
-
+    negatives in each group, and p values are the larger ones. With ``over="groups"``, the groups
+    are the clusters of the pooled comparison, and the null distribution of an average is simulated.
     Simultaneous limits and adjusted p values come from the distribution of the largest standardized
-    difference [2]_, or over new groups from Bonferroni's method. Limits exclude 0 if and only if
-    the adjusted p value is below ``1 - confidence_level``.
+    difference [2]_, or over new groups from Bonferroni's method; they agree.
 
     A partial AUC has no test if, with a probability above 2.5 %, no row falls between its rates:
     with ``max_fpr=0.1``, for fewer than 36 negatives. Averages of the average precision have no
@@ -282,7 +279,6 @@ def _check_options(statistic: Any, over: Any, groups: Any) -> None:
 def _checked_rows(
     models: Mapping[Any, Any], y_true: Any, of_rows: tuple[Any, Any, Any], **options: Any
 ) -> list[_rows.Rows]:
-    """Return the validated rows of each model, which differ in the scores only."""
     _labels.check_missing(options["missing"])
     by_name = {f"scores[{name!r}]": values for name, values in models.items()}
     _rows.check_row_order(by_name)
@@ -375,5 +371,4 @@ def _table(found: model_comparison.Comparisons, measure: Measure) -> pd.DataFram
 
 
 def _clearest(table: pd.DataFrame) -> int:
-    """Return the place of the comparison with the smallest adjusted p value."""
     return int(table["pvalue_adjusted"].fillna(np.inf).to_numpy().argmin())

@@ -116,11 +116,7 @@ class GroupPairs:
             )
 
     def check_one_model(self, result: str) -> None:
-        """Raise an error if the scores are out-of-fold scores of several models.
-
-        Limits for any number of independent rows do not hold for such scores, because each model
-        depends on the rows that the other models scored.
-        """
+        """Raise an error for several models, each of which depends on rows that others scored."""
         if self.is_over_folds or self.is_within_folds:
             raise ValueError(
                 f"{result} needs the scores of one model, but the scores of this report are "
@@ -144,10 +140,9 @@ class GroupPairs:
         return not all(view_of(part).has_exact_aucs for part in (self.counts, *self.parts))
 
     def extremes(self) -> tuple[GroupPairs, GroupPairs]:
-        """Return the pairs with the lowest and with the highest AUCs that the ranges permit.
+        """Return the pairs ranked least and most favorably, as far as the ranges permit.
 
-        The first result ranks no pair more favorably than the exact scores of the rows, and the
-        second none less favorably. For exact scores, both are this object.
+        For exact scores, both are this object.
         """
         return self._ends if self.is_binned else (self, self)
 
@@ -168,17 +163,14 @@ class GroupPairs:
     def has_overlaps(self) -> bool:
         """True if ranges of scores may overlap, because the ranges are not bins of one rule.
 
-        The order of two overlapping ranges is unknown. An AUC is then the middle of its values at
-        both extremes. Each pair of unknown order therefore counts one half.
+        An AUC is then the middle of its values at both extremes: a pair of unknown order counts
+        one half.
         """
         return self.is_binned and any(part.disclosure.bins is None for part in self.parts)
 
     @property
     def rounding_reach(self) -> float:
-        """Largest rounding error in a ratio between two sums over rows.
-
-        A sum of n numbers of 0 or more has a relative error of at most n units of rounding.
-        """
+        """Largest rounding error in a ratio of two sums, of one unit of rounding per row."""
         n_rows = sum(int((part.n_negatives + part.n_positives).sum()) for part in self.parts)
         return (n_rows + 4) * 2.0**-50
 
@@ -239,10 +231,7 @@ class GroupPairs:
 
     @functools.cached_property
     def within(self) -> tuple[Any, Any]:
-        """Twice the concordant pairs' weight, and all pairs' weight, within groups.
-
-        Counts are exact, because Python integers neither round nor overflow.
-        """
+        """Exact weights within groups: twice that of concordant pairs, and that of all pairs."""
         if self.has_overlaps:
             (low, pairs), (high, _) = (end.within for end in self.extremes())
             return (low + high) / 2, pairs
@@ -255,10 +244,7 @@ class GroupPairs:
 
     @functools.cached_property
     def pooled(self) -> tuple[Any, Any]:
-        """Twice the concordant pairs' weight, and all pairs' weight, over all rows.
-
-        Counts are exact, because Python integers neither round nor overflow.
-        """
+        """Exact weights over all rows: twice that of concordant pairs, and that of all pairs."""
         if self.has_overlaps:
             (low, pairs), (high, _) = (end.pooled for end in self.extremes())
             return (low + high) / 2, pairs
@@ -294,9 +280,8 @@ class GroupPairs:
     def over_others(self) -> tuple[Floats, Floats]:
         """Twice Mann-Whitney's U of each group's rows against all other groups, and its maximum.
 
-        Both arrays have shape (2, 2, n_groups). The first axis is the class of the group's rows (0
-        for negatives), and the second axis is the class of the other groups' rows. The maximum is
-        twice the weight of all pairs.
+        Both arrays have shape (2, 2, n_groups): the class of the group's rows (0 for negatives),
+        then the class of the other groups' rows.
         """
         if self.has_overlaps:
             (low, largest), (high, _) = (end.over_others for end in self.extremes())
@@ -310,12 +295,9 @@ class GroupPairs:
         return sums[0], sums[1]
 
     def cross_sums(self) -> tuple[Floats, Floats]:
-        """Return twice the concordant pairs' weight, and twice all pairs' weight, by group pair.
+        """Return twice the concordant pairs' weight, and all pairs' weight.
 
-        Returns
-        -------
-        u2, pairs : float64 array, shape (n_groups, n_groups)
-            Rows are the positives' groups; columns are the negatives' groups.
+        Rows are the positives' groups; columns are the negatives' groups.
         """
         if self.has_overlaps:
             (low, pairs), (high, _) = (end.cross_sums() for end in self.extremes())
@@ -331,13 +313,7 @@ class GroupPairs:
 
     @functools.cached_property
     def cross_auc(self) -> Floats:
-        """AUC of each group's positives (rows) against each group's negatives (columns).
-
-        Raises
-        ------
-        ValueError
-            If the matrix does not fit in memory.
-        """
+        """AUC of each group's positives (rows) against each group's negatives (columns)."""
         needed = 32 * self.n_groups**2
         usable = usable_memory()
         if needed > usable // 2:
@@ -400,9 +376,8 @@ def _exact_sum(values: NDArray[Any]) -> Any:
 class Ranks(NamedTuple):
     """Each cell's rank among the rows in all groups: weights of negatives, then of positives.
 
-    `under` is the weight of all rows with a score below that of the cell, and `up_to` that of all
-    rows with at most this score; both have the shape (2, n_cells). `total` is the weight of all
-    rows, shape (2,). The arrays hold unsigned integers if all rows have weight 1.
+    The weight of all rows `under` the cell's score and `up_to` it, shape (2, n_cells), and the
+    `total` weight, shape (2,). They are unsigned integers if all rows have weight 1.
     """
 
     under: NDArray[Any]
@@ -411,7 +386,6 @@ class Ranks(NamedTuple):
 
 
 def ranks_among_all(cells: Cells) -> Ranks:
-    """Return each cell's rank among the rows in all groups."""
     # Counts of at most 2**40 rows are also exact as floats.
     dtype: Any = np.uint64 if cells.weights is None else np.float64
     tie, _ = number_cells(cells.scores)
@@ -492,10 +466,7 @@ _LIMITS = "/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_by
 
 
 def usable_memory() -> int:
-    """Return the bytes of memory of the machine, or of the container if the container has less.
-
-    For a machine of unknown size, the function assumes 8 GiB.
-    """
+    """Return the bytes of memory of the machine (8 GiB if unknown), or of a smaller container."""
     try:
         found = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
     except (AttributeError, ValueError, OSError):

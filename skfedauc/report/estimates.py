@@ -14,22 +14,14 @@ from numpy.typing import NDArray
 from skfedauc import _labels
 from skfedauc.counts.moments import Floats
 from skfedauc.counts.score_counts import view_of
-from skfedauc.inference import measures
+from skfedauc.inference import measures, variances
 from skfedauc.inference.clusters import pooled_clusters, variances_of_clusters
 from skfedauc.inference.curves import GroupCurves
 from skfedauc.inference.intervals import Method, group_limits
-from skfedauc.inference.variances import (
-    Extremes,
-    Pooled,
-    Variances,
-    folds_of,
-    pooled_folds,
-    pooled_of,
-    variances_of,
-)
+from skfedauc.inference.variances import Extremes, Pooled, Variances
 from skfedauc.measures import AUC, Measure
 from skfedauc.pairs import GroupPairs
-from skfedauc.report.groups import NotDefined, UndefinedPolicy, check_undefined, listed
+from skfedauc.report.groups import NotDefined, UndefinedPolicy, listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,7 +44,6 @@ class GroupEstimates:
     group_names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        check_undefined(self.policy.undefined, self.measure)
         if not self.measure.is_auc:
             self.pairs.counts_for(f"the measure {self.measure.name!r}")
             self.pairs.check_has_scores(f"the measure {self.measure.name!r}")
@@ -152,7 +143,9 @@ class GroupEstimates:
         if pairs.clusters is not None:
             return variances_of_clusters(pairs.counts, pairs.clusters)
         pairs.check_no_repeated_rows()
-        return folds_of(pairs) if pairs.is_within_folds else variances_of(pairs.counts)
+        if pairs.is_within_folds:
+            return variances.folds_of(pairs)
+        return variances.variances_of(pairs.counts)
 
     @functools.cached_property
     def pooled(self) -> Pooled:
@@ -162,8 +155,8 @@ class GroupEstimates:
             return pooled_clusters(pairs.counts, pairs.clusters)
         pairs.check_no_repeated_rows()
         if pairs.is_within_folds:
-            return pooled_folds(pairs)
-        return pooled_of(pairs.counts, self.variances)
+            return variances.pooled_folds(pairs)
+        return variances.pooled_of(pairs.counts, self.variances)
 
     @property
     def variances_at_extremes(self) -> Extremes:

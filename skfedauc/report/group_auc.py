@@ -74,11 +74,6 @@ class GroupAUC(GroupIntervals, GroupComparisons):
         has `by_group`, `statistics`, `bounds` and `confidence_intervals`; other methods are for
         AUCs and raise a ValueError.
 
-    Attributes
-    ----------
-    counts : ScoreCounts
-        Counts by group, without the clusters.
-
     Raises
     ------
     ValueError, TypeError
@@ -92,7 +87,6 @@ class GroupAUC(GroupIntervals, GroupComparisons):
     MulticlassGroupAUC : Report for several classes.
     ScoreCounts.regroup : Combine groups, such as small ones, before the report.
     FairnessAudit : Report on sensitive columns, with decision rates.
-    GroupAUCAggregator : Report from the counts of Flower's clients.
 
     Notes
     -----
@@ -120,11 +114,17 @@ class GroupAUC(GroupIntervals, GroupComparisons):
     >>> report = GroupAUC.from_predictions(y, score, groups=["a", "a", "b", "b", "b"])
     >>> report.pooled, report.average("macro"), report.difference
     (0.8333333333333334, 0.75, 0.5)
+    >>> report.average({"a": 3, "b": 1})
+    0.875
+    >>> report.decomposition()
+    Decomposition(within=0.6666666666666666, cross=1.0, share_within=0.5)
     >>> report.by_group
            auc  n_positives  n_negatives
     group
     a      1.0            1            1
     b      0.5            2            1
+    >>> report.statistics()[["samples", "worst", "ratio"]].to_dict()
+    {'samples': 0.7, 'worst': 0.5, 'ratio': 0.5}
     """
 
     def __init__(
@@ -167,7 +167,7 @@ class GroupAUC(GroupIntervals, GroupComparisons):
     def counts(self) -> ScoreCounts:
         """The counts by group behind the report.
 
-        They have no clusters: ``GroupAUC(report.counts)`` assumes independent rows.
+        ``GroupAUC(report.counts)`` has no clusters: it assumes independent rows.
         """
         return self._estimates.pairs.counts
 
@@ -303,13 +303,6 @@ class GroupAUC(GroupIntervals, GroupComparisons):
         -------
         float
             NaN if no group has a defined AUC.
-
-        Examples
-        --------
-        >>> from skfedauc import GroupAUC
-        >>> report = GroupAUC.from_predictions([0, 1, 0, 1], [2, 6, 5, 4], groups=list("aabb"))
-        >>> report.average({"a": 0.9, "b": 0.1})
-        0.9
         """
         of_group = statistics.average_weights(weights, self._estimates.pairs)
         return self._estimates.value_of(lambda of: statistics.average(of, lambda _: of_group))
@@ -362,18 +355,6 @@ class GroupAUC(GroupIntervals, GroupComparisons):
         pandas.Series
             Statistics by name. It omits `cross_difference` with more than 500 groups, what a
             summary by group does not determine, and what measures other than the AUC do not have.
-
-        Examples
-        --------
-        >>> from skfedauc import GroupAUC
-        >>> report = GroupAUC.from_predictions([0, 1, 0, 1], [2, 6, 5, 4], groups=list("aabb"))
-        >>> report.statistics()[["pooled", "macro", "worst", "cross", "difference"]]
-        pooled        0.75
-        macro         0.50
-        worst         0.00
-        cross         1.00
-        difference    1.00
-        dtype: float64
         """
         import pandas as pd
 
@@ -401,13 +382,6 @@ class GroupAUC(GroupIntervals, GroupComparisons):
             Named tuple of `within`, `cross` and `share_within`, such that
             ``pooled = share_within * within + (1 - share_within) * cross``. A part
             without pairs is NaN.
-
-        Examples
-        --------
-        >>> from skfedauc import GroupAUC
-        >>> report = GroupAUC.from_predictions([0, 1, 0, 1], [2, 6, 5, 4], groups=list("aabb"))
-        >>> report.decomposition()
-        Decomposition(within=0.5, cross=1.0, share_within=0.5)
         """
         estimates = self._estimates.of_auc("decomposition", needs_scores=True)
         return statistics.decomposition(estimates.pairs)
@@ -499,7 +473,6 @@ def null_difference_of(report: GroupAUC) -> float:
 
 
 def first_lines_of(report: GroupAUC) -> FirstLines:
-    """Return what a report shows first."""
     return first_lines(estimates_of(report), report._left_out.in_words())  # noqa: SLF001
 
 

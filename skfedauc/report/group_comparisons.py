@@ -88,9 +88,9 @@ class GroupComparisons:
     def test_equal_groups(self) -> EqualGroupsTest:
         """Test that all groups have the same true AUC.
 
-        The statistic is the weighted variance of the group AUCs, divided by its expectation under
-        the null hypothesis, with Box's approximation [1]_ by an F distribution; with 100 or more
-        groups of few rows, it is a sum of one term per group and normal.
+        The statistic is the weighted variance of the group AUCs, divided by its null expectation,
+        with Box's approximation [1]_ by an F distribution; with 100 or more groups of few rows, it
+        is a sum of one term per group and normal.
 
         Returns
         -------
@@ -322,9 +322,8 @@ class GroupComparisons:
         --------
         >>> from skfedauc import GroupAUC
         >>> from skfedauc.datasets import make_group_scores
-        >>> rows = make_group_scores(
-        ...     "same_negatives", 200, 800, shifts=[-1, 0, 0, 0, 0.1], random_state=0
-        ... )
+        >>> shifts = [-1, 0, 0, 0, 0.1]
+        >>> rows = make_group_scores("same_negatives", 200, 800, shifts=shifts, random_state=0)
         >>> report = GroupAUC.from_predictions(rows.y_true, rows.y_score, groups=rows.groups)
         >>> report.ranking()[["rank_low", "rank_high", "may_be_worst"]].head(2)
                   rank_low  rank_high  may_be_worst
@@ -371,10 +370,10 @@ class GroupComparisons:
         Notes
         -----
         An average is equivalent to the pooled AUC if the 90 % interval of their difference is
-        within `delta` of 0 (two one-sided tests at 5 %), and not equivalent if the 99 % interval
-        lies beyond `delta`. The Anderson-Darling test [1]_ shows which score distributions differ.
-        With few positives and an AUC of .95, up to 8.8 % of simulated samples called an average
-        equivalent whose true difference is `delta`.
+        within `delta` of 0 (two one-sided tests), and not equivalent if the 99 % interval lies
+        beyond it. The Anderson-Darling test [1]_ shows which score distributions differ. With few
+        positives and an AUC of .95, up to 8.8 % of simulated samples called an average equivalent
+        whose true difference is `delta`.
 
         References
         ----------
@@ -493,7 +492,6 @@ def _comparison_table(found: differences.Comparisons, index: Any) -> pd.DataFram
 
 
 def difference_test(estimates: GroupEstimates, confidence_level: float) -> DifferenceTest:
-    """Return the result of `GroupAUC.test_difference`."""
     confidence_level = check_confidence_level(confidence_level)
     auc, used = estimates.group_values
     n_groups = int(used.sum())

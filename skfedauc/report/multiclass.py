@@ -21,6 +21,7 @@ from skfedauc.inference.quantiles import normal_quantile
 from skfedauc.inference.row_effects import ClassAverages, Comparison, Rows, near_one
 from skfedauc.inference.variances import Variances
 from skfedauc.pairs import GroupPairs
+from skfedauc.report import statistics
 from skfedauc.report.estimates import GroupEstimates
 from skfedauc.report.group_auc import GroupAUC, estimates_of
 from skfedauc.report.groups import (
@@ -30,14 +31,7 @@ from skfedauc.report.groups import (
     labels_of_rows,
     order_of_labels,
 )
-from skfedauc.report.statistics import (
-    AVERAGES,
-    STATISTICS,
-    StatisticName,
-    all_statistics,
-    check_statistic,
-    shares,
-)
+from skfedauc.report.statistics import AVERAGES, STATISTICS, StatisticName
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,13 +40,11 @@ ClassAverage: TypeAlias = Literal["macro", "weighted"]
 
 
 def check_class_average(class_average: Any) -> ClassAverage:
-    """Validate the argument `class_average`."""
     options = {"macro": "equal weights", "weighted": "by the weight of the rows"}
     return _input.check_option("class_average", class_average, options)  # type: ignore[no-any-return]
 
 
 def check_no_two_classes(pos_label: Any, measure: Any) -> None:
-    """Raise an error for an argument that needs two classes."""
     if pos_label is not None:
         raise ValueError("pos_label has no meaning with multi_class; leave pos_label out.")
     if measure is not None:
@@ -112,9 +104,8 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
     >>> from sklearn.linear_model import LogisticRegression
     >>> from skfedauc import MulticlassGroupAUC
     >>> X, y = load_iris(return_X_y=True)
-    >>> X = X[:, :1]
-    >>> model = LogisticRegression(max_iter=1000).fit(X, y)
-    >>> report = MulticlassGroupAUC.from_estimator(model, X, y, groups=["a", "b"] * 75)
+    >>> model = LogisticRegression(max_iter=1000).fit(X[:, :1], y)
+    >>> report = MulticlassGroupAUC.from_estimator(model, X[:, :1], y, groups=["a", "b"] * 75)
     >>> report.by_group.round(2)
     class     0     1     2
     group
@@ -141,7 +132,6 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
 
     @property
     def _parts(self) -> list[GroupEstimates]:
-        """Estimates of each report."""
         return [estimates_of(report) for report in self.values()]
 
     @functools.cached_property
@@ -293,7 +283,7 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         "worst" is the average of the worst AUCs of the classes, which may belong to different
         groups. ``average_by_group().min()`` is the worst average of a group.
         """
-        compute = STATISTICS[check_statistic(name, argument="name")].compute
+        compute = STATISTICS[statistics.check_statistic(name, argument="name")].compute
         return averaged(self, compute, class_average)
 
     def statistics(self) -> pd.DataFrame:
@@ -371,10 +361,10 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
 
         Notes
         -----
-        The variance of an average is the sum of the squared effects of the rows on it, or of the
-        clusters with Student's t; see `GroupAUC.confidence_intervals`. The groups and the shares of
-        the classes are fixed. The interval of the pooled value treats the rows in all groups as one
-        sample, which overestimates the variance if the scores of the groups differ.
+        Variances come from the effects of the rows, or of the clusters with Student's t; see
+        `GroupAUC.confidence_intervals`. The groups and the shares of the classes are fixed. The
+        interval of the pooled value treats the rows in all groups as one sample, which
+        overestimates the variance if the scores of the groups differ.
         """
         import pandas as pd
 
@@ -404,7 +394,7 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         of_all = ClassIntervals(pooled, self._rows, [one] * len(self), 1, confidence_level)
         table = {"pooled": of_all.limits(_mean(parts, "pooled", share), share[None, :])}
         for name in AVERAGES:
-            of_parts = [own for part in parts if (own := shares(part, name)) is not None]
+            of_parts = [own for part in parts if (own := statistics.shares(part, name)) is not None]
             if len(of_parts) < len(parts):
                 continue
             of_groups = self._by_group(of_parts, 0.0) * share
@@ -449,7 +439,6 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         return index[order], [place[own] for own in numbers]
 
     def _keys(self) -> pd.Index:
-        """Index of the reports in tables."""
         import pandas as pd
 
         keys: pd.Index
@@ -462,7 +451,7 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
     def __repr__(self) -> str:
         lines = [repr(self.counts).replace("MulticlassCounts(", "MulticlassGroupAUC of ")[:-1]]
         for key, report in self.items():
-            values = all_statistics(estimates_of(report))
+            values = statistics.all_statistics(estimates_of(report))
             parts = [f"{name} {values[name]:.4f}" for name in ("pooled", "macro") if name in values]
             lines.append(f"  {_words.shortened_label(key):<16} {', '.join(parts)}")
         return "\n".join(lines)
@@ -553,7 +542,6 @@ class ClassIntervals:
 
     @functools.cached_property
     def _averages(self) -> ClassAverages:
-        """Deviations of averages of the AUCs."""
         first = self._rows.first
         n_rows = first.positive.size
         clusters = np.arange(n_rows) if first.clusters is None else first.clusters

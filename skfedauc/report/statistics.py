@@ -92,7 +92,6 @@ class Decomposition(NamedTuple):
 
 
 def decomposition(pairs: GroupPairs) -> Decomposition:
-    """Split the pooled AUC into pairs within groups and pairs across groups."""
     (u2, weight), (u2_within, weight_within) = pairs.pooled, pairs.within
     if not pairs.has_cross_pairs:
         cross = float("nan")
@@ -118,7 +117,6 @@ AVERAGES: dict[str, Callable[[GroupPairs], NDArray[Any]]] = {
 
 
 def average(estimates: GroupEstimates, weights: Callable[[GroupPairs], NDArray[Any]]) -> float:
-    """Weighted average of the group AUCs."""
     auc, used = estimates.group_values
     of_group = weights(estimates.pairs).astype(np.float64)
     total = float(of_group[used].sum())
@@ -390,7 +388,6 @@ def _generalized_mean(values: NDArray[np.float64]) -> float:
 
 
 def _spread(estimates: GroupEstimates, estimator: Callable[[Variances], float]) -> float:
-    """Return an estimate of the spread of the groups' true AUCs."""
     if estimates.pairs.rows_repeat:
         raise NotDefined("tau needs folds that test each row at most once")
     if estimates.variances.shares_clusters:
@@ -469,7 +466,6 @@ STATISTICS: dict[str, Statistic] = {
 
 
 def statistics_of(measure: Measure) -> list[str]:
-    """Return the names of the statistics that a measure has."""
     return [name for name, of_name in STATISTICS.items() if measure.is_auc or of_name.limits]
 
 
@@ -557,7 +553,6 @@ def check_statistic(
 
 
 def average_weights(weights: str | Mapping[Any, float], pairs: GroupPairs) -> NDArray[np.float64]:
-    """Return each group's weight; see `GroupAUC.average`."""
     if isinstance(weights, str):
         if weights not in AVERAGES:
             check_statistic(weights, argument="weights")

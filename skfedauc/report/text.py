@@ -104,7 +104,6 @@ class FirstLines:
 
 
 def _escaped(text: str) -> str:
-    """Return a text in which Markdown finds no markup."""
     return "".join(f"\\{char}" if char in "\\`*_[]<>|~$&#" else char for char in text)
 
 
@@ -161,7 +160,6 @@ def summary_note(estimates: GroupEstimates) -> str:
 
 
 def _quality(estimates: GroupEstimates) -> Iterator[str]:
-    """Yield the pooled AUC and the AUC within groups."""
     of_fold = " in the same fold" if estimates.pairs.is_within_folds else ""
     within = f"pairs of rows of the same group{of_fold}"
     if not estimates.measure.is_auc:
@@ -202,7 +200,6 @@ def _certain(estimates: GroupEstimates, name: str) -> list[str]:
 
 
 def _worst(estimates: GroupEstimates) -> Iterator[str]:
-    """Yield the group with the lowest value, with its rows."""
     values, used = estimates.group_values
     worst = int(np.where(used, values, np.inf).argmin())
     counts = estimates.pairs.counts
@@ -289,7 +286,6 @@ def _table(estimates: GroupEstimates) -> tuple[tuple[tuple[str, ...], ...], str]
 
 
 def _remark(positives: int, negatives: int) -> str:
-    """Return a remark on a group with few rows."""
     fewer = min(positives, negatives)
     name = "positive" if positives <= negatives else "negative"
     if fewer == 0:

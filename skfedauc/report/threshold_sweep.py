@@ -125,7 +125,6 @@ def _default(counts: ScoreCounts, threshold: float | None) -> Floats:
 
 
 def _is_divided(thresholds: Floats, low: Floats, high: Floats) -> NDArray[np.bool_]:
-    """Return, for each threshold, whether the threshold divides a range of scores."""
     # A threshold divides a range if it is above the lower end and at most the upper end.
     opened, closed = (
         np.bincount(np.searchsorted(thresholds, end, side="right"), minlength=thresholds.size + 1)
@@ -177,7 +176,6 @@ def rates_at(
     def shares(
         negatives: NDArray[Any], positives: NDArray[Any]
     ) -> dict[str, tuple[Floats, Floats]]:
-        """Return the numerator and the denominator of each rate."""
         (false, negatives), (true, positives) = selected(negatives), selected(positives)
         rows, chosen = negatives + positives, false + true
         return {
@@ -202,7 +200,6 @@ def operating_points(counts: ScoreCounts, threshold: float) -> tuple[Floats, Flo
 
 
 def _gaps(rates: Mapping[str, Floats], enough: Mapping[str, NDArray[Any]]) -> dict[str, Floats]:
-    """Return the gaps between groups with enough rows at each threshold."""
     differences, ratios = {}, {}
     for name, rate in rates.items():
         is_compared = enough[name]
