@@ -205,17 +205,11 @@ class GroupComparisons:
             if n_tested:
                 found = differences.worst_above(estimates.extremes_in_use.lowest, bound, tail)
                 estimate = float(auc[used].min())
+        labels = tuple(estimates.labels.tolist()[group] for group in found.groups)
+        limit, pvalue, _, is_shown = found
+        of_groups = labels, int(used.sum()), int((~used).sum())
         return MarginTest(
-            claim=claim,
-            is_shown=found.is_shown,
-            pvalue=found.pvalue,
-            estimate=estimate,
-            limit=found.limit,
-            bound=bound,
-            confidence_level=confidence_level,
-            groups=tuple(estimates.labels.tolist()[group] for group in found.groups),
-            n_groups=int(used.sum()),
-            n_left_out=int((~used).sum()),
+            claim, is_shown, pvalue, estimate, limit, bound, confidence_level, *of_groups
         )
 
     def compare_groups(

@@ -193,10 +193,7 @@ class UndefinedPolicy:
         return float("nan")
 
     def warn(self, message: str, keys: Iterable[Any], about: str = "undefined") -> None:
-        """Issue an `UndefinedMetricWarning`, at most once about each topic if `warns_once`.
-
-        The groups or the reasons `keys` are reported, unless earlier warnings reported all of them.
-        """
+        """Issue a warning; if `warns_once`, one about a topic, and none if all `keys` are known."""
         new = {(about, key) for key in keys}
         reported = set() if self.reported is None else self.reported
         if self.warns_once and (about in self._done or new <= reported):

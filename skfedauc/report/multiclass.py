@@ -91,8 +91,7 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
     -----
     Averages over classes are those of `sklearn.metrics.roc_auc_score` ("ovo" with equal weights:
     the M of Hand and Till [1]_), but NaN if an AUC is undefined. Each comparison has the intervals,
-    tests, displays and audits of two classes, such as ``report[1].confidence_intervals()``. For
-    cross-validation, use ``group_auc_scoring(..., multi_class="ovr")``.
+    tests, displays and audits of two classes, such as ``report[1].confidence_intervals()``.
 
     References
     ----------
@@ -174,8 +173,7 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         y_true : array-like, shape (n_rows,)
             Labels of three or more classes.
         y_score : array-like, shape (n_rows, n_classes)
-            Finite scores of each class. The scores of a row need not add up to 1. The columns of a
-            data frame are matched by name; see `MulticlassCounts.from_predictions`.
+            Finite scores of each class; see `MulticlassCounts.from_predictions`.
         groups : array-like, shape (n_rows,) or (n_rows, n_columns)
             As in `GroupAUC.from_predictions`.
         multi_class : {"ovr", "ovo"}, default="ovr"
@@ -196,15 +194,9 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         """
         undefined = check_undefined(undefined)
         _labels.check_groups_given(groups)
+        of_rows = {"groups": groups, "sample_weight": sample_weight, "clusters": clusters}
         rows = MulticlassRows.checked(
-            y_true,
-            y_score,
-            groups=groups,
-            multi_class=multi_class,
-            labels=labels,
-            sample_weight=sample_weight,
-            missing=missing,
-            clusters=clusters,
+            y_true, y_score, multi_class=multi_class, labels=labels, missing=missing, **of_rows
         )
         report = cls(counts_of_classes(rows), undefined=undefined)
         report._rows = rows
@@ -276,12 +268,8 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         Returns
         -------
         float
-            NaN with a warning if a report has an undefined statistic.
-
-        Notes
-        -----
-        "worst" is the average of the worst AUCs of the classes, which may belong to different
-        groups. ``average_by_group().min()`` is the worst average of a group.
+            NaN with a warning if a report has an undefined statistic. "worst" is the average of the
+            classes' worst AUCs, and ``average_by_group().min()`` the worst average of a group.
         """
         compute = STATISTICS[statistics.check_statistic(name, argument="name")].compute
         return averaged(self, compute, class_average)

@@ -33,12 +33,11 @@ class ThresholdSweep:
         `false_positive_rate`, `precision` and `accuracy`. The index has the levels "threshold" and
         the group columns. A rate without rows in its denominator is NaN.
     gaps : DataFrame
-        One row per threshold, with gaps between groups that have enough rows. A gap is NaN for
-        fewer than two such groups. The columns `demographic_parity_difference`,
-        `demographic_parity_ratio`, `true_positive_rate_difference`,
-        `false_positive_rate_difference`, `equalized_odds_difference` and `equalized_odds_ratio` are
-        those of `FairnessAudit.gaps`. The columns `precision_difference` and `accuracy_difference`
-        are the largest minus the smallest value.
+        One row per threshold, with gaps between groups that have enough rows; NaN for fewer than
+        two such groups. The columns `demographic_parity_difference`, `demographic_parity_ratio`,
+        `true_positive_rate_difference`, `false_positive_rate_difference`,
+        `equalized_odds_difference` and `equalized_odds_ratio` are those of `FairnessAudit.gaps`;
+        `precision_difference` and `accuracy_difference` are largest minus smallest values.
     threshold : float or None
         Threshold of the audit's decisions, or None.
     """
