@@ -230,6 +230,8 @@ class GroupEstimates:
 
     def quiet(self) -> GroupEstimates:
         """Return these estimates without warnings and errors about undefined values."""
+        if self.policy.is_quiet:
+            return self
         quiet = copy.copy(self)  # It shares what is computed already.
         quiet.policy = self.policy.quiet()
         return quiet

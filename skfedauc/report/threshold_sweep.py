@@ -108,14 +108,14 @@ def _default(counts: ScoreCounts, threshold: float | None) -> Floats:
     """Return all distinct scores, or quantiles, and the threshold of the decisions."""
     cells, ranges = counts.cells, view_of(counts).ranges
     scores = cells.scores if ranges is None else ranges[0]
-    distinct = np.unique(scores)
+    distinct, place = np.unique(scores, return_inverse=True)
     if ranges is not None:
         # The lowest score of all rows is always an edge.
-        distinct = distinct[~_is_divided(distinct, *ranges)]
+        kept = np.flatnonzero(~_is_divided(distinct, *ranges))
+        distinct, place = distinct[kept], np.searchsorted(kept, place, side="right") - 1
     most = min(MOST_THRESHOLDS, max(_MOST_ROWS // max(len(counts), 1), 10))
     if distinct.size > most:
         rows = sum(amount.astype(np.float64) for amount in cells.amounts)
-        place = np.searchsorted(distinct, scores, side="right") - 1
         up_to = np.cumsum(np.bincount(place, rows, distinct.size))
         quantiles = np.linspace(0.0, up_to[-1], most)
         chosen = np.searchsorted(up_to, quantiles)
