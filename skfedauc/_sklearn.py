@@ -24,6 +24,7 @@ from sklearn.utils._metadata_requests import MetadataRequest
 from sklearn.utils._metadata_requests import _raise_for_params as refuse_unrouted
 from sklearn.utils._response import _get_response_values
 from sklearn.utils.metadata_routing import UNUSED, get_routing_for_object
+from sklearn.utils.metaestimators import _safe_split as split_of
 from sklearn.utils.validation import (
     _check_method_params,
     _check_response_method,
@@ -35,7 +36,7 @@ from skfedauc import _input, _labels
 from skfedauc._words import all_shortened, described, listed, shortened, shortened_text
 
 # Names of scikit-learn for other modules
-__all__ = ["BaseScorer", "GroupsConsumerMixin", "refuse_unrouted", "rows_of"]
+__all__ = ["BaseScorer", "GroupsConsumerMixin", "refuse_unrouted", "rows_of", "split_of"]
 
 # Methods that return scores, in the order of scikit-learn's scorers "roc_auc" and "roc_auc_ovr".
 # The softmax of several classes is the same for decision values that differ by a constant in each

@@ -5,14 +5,14 @@ from __future__ import annotations
 import functools
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from numbers import Number
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.model_selection import check_cv, cross_validate
-from sklearn.utils import get_tags
+from sklearn.model_selection import check_cv
+from sklearn.utils import indexable
+from sklearn.utils.parallel import Parallel, delayed
 
 from skfedauc import _input, _labels, _rows, _sklearn, _words
 from skfedauc.counts import ScoreCounts, left_out
@@ -247,8 +247,7 @@ def cross_validate_group_auc(
 ) -> GroupAUCCrossValidation:
     """Cross-validate an estimator, and report AUCs over groups and folds.
 
-    Scikit-learn's `cross_validate` runs the folds. The workers return score counts by group instead
-    of rows.
+    The workers return score counts by group instead of rows.
 
     Parameters
     ----------
@@ -332,30 +331,65 @@ def cross_validate_group_auc(
     _sklearn.refuse_without_scores(estimator, response_method)
     if params is not None and not isinstance(params, Mapping):
         raise TypeError(f"params must be a mapping; got {_words.described(params)}.")
-    fit_params = dict(params or {})
     n_jobs = _input.check_n_jobs(n_jobs)
     return_estimator = _input.check_flag(return_estimator, "return_estimator")
-    rows = Rows(target, encoded, weights, fit_params, pos_label, response_method)
     splitter = _splitter(cv, target)
     splits = _splits(splitter, X, target, encoded, undefined != "skip")
-    done = cross_validate(
-        FittedOnRows(estimator, rows),
-        X,
-        np.arange(target.size),
-        scoring=FittedOnRows.count,
-        cv=splits,
-        n_jobs=n_jobs,
-        return_estimator=return_estimator,
-        error_score="raise",
+    X, _ = indexable(X, target)
+    count = functools.partial(
+        _counts_of_fold,
+        y=target,
+        groups=encoded,
+        weights=weights,
+        fit_params=dict(params or {}),
+        asked=(response_method, pos_label),
+        is_kept=return_estimator,
+    )
+    done = Parallel(n_jobs)(
+        delayed(count)(clone(estimator), X, train, test) for train, test in splits
     )
     tested = np.concatenate([np.arange(target.size)[test] for _, test in splits])
     return GroupAUCCrossValidation(
-        [with_columns_of(found.counts, of_rows) for found in done["test_score"]],
+        [with_columns_of(counts, of_rows) for counts, _ in done],
         undefined,
-        estimators=[fitted.estimator for fitted in done["estimator"]] if return_estimator else None,
+        estimators=[fitted for _, fitted in done] if return_estimator else None,
         rows_repeat=np.unique(tested).size < tested.size,
         remedy=_FEWER_FOLDS if isinstance(splitter, WithinGroupStratifiedKFold) else FOLDS_REMEDY,
     )
+
+
+def _counts_of_fold(
+    estimator: Any,
+    X: Any,
+    train: Any,
+    test: Any,
+    *,
+    y: NDArray[Any],
+    groups: _labels.EncodedGroups,
+    weights: NDArray[np.float64] | None,
+    fit_params: Mapping[str, Any],
+    asked: tuple[Any, Any],
+    is_kept: bool,
+) -> tuple[ScoreCounts, Any]:
+    """Fit the estimator on the training rows, and count the test rows by group."""
+    numbers = np.arange(y.size)
+    X_train, chosen = _sklearn.split_of(estimator, X, numbers, train)
+    params = _sklearn.of_rows(y, fit_params, chosen)
+    if weights is not None:
+        params[_sklearn.weight_name(estimator)] = weights[chosen]
+    estimator.fit(X_train, y[chosen], **params)
+    X_test, chosen = _sklearn.split_of(estimator, X, numbers, test, train)
+    model = _sklearn.scores_of(estimator, X_test, *asked)
+    rows = _rows.check_rows(
+        y[chosen],
+        model.scores,
+        groups._replace(codes=groups.codes[chosen]),
+        None if weights is None else weights[chosen],
+        model.positive,
+        missing="drop",
+        warn_labels=False,
+    )
+    return counts_of_rows(rows), estimator if is_kept else None
 
 
 def _splitter(cv: Any, y: NDArray[Any]) -> Any:
@@ -388,66 +422,3 @@ def _splits(
     if not splits:
         raise ValueError("cv gave no folds.")
     return splits
-
-
-# A scorer of `cross_validate` gets the test rows of X and y, but neither their groups nor, without
-# metadata routing, their weights. So the rows' numbers are passed as y.
-
-
-class Rows(NamedTuple):
-    """Labels, groups and weights of all rows, and scoring options; arrays have shape (n_rows,)."""
-
-    y: NDArray[Any]
-    groups: _labels.EncodedGroups
-    weights: NDArray[np.float64] | None
-    fit_params: Mapping[str, Any]
-    pos_label: Any
-    response_method: str | tuple[str, ...] | None
-
-
-class FittedOnRows:
-    """Wrapper of an estimator that receives row numbers as y; all clones share the rows."""
-
-    def __init__(self, estimator: Any, rows: Rows) -> None:
-        self.estimator = estimator
-        self.rows = rows
-
-    def __sklearn_clone__(self) -> FittedOnRows:
-        return FittedOnRows(clone(self.estimator), self.rows)
-
-    def __sklearn_tags__(self) -> Any:
-        # For a pairwise estimator, X is a kernel matrix, and the split must select its columns too.
-        return get_tags(self.estimator)
-
-    def fit(self, X: Any, numbers: NDArray[np.intp]) -> FittedOnRows:
-        """Fit the estimator on the y, weights and fit parameters of the rows with these numbers."""
-        y, weights = self.rows.y, self.rows.weights
-        params = _sklearn.of_rows(y, self.rows.fit_params, numbers)
-        if weights is not None:
-            params[_sklearn.weight_name(self.estimator)] = weights[numbers]
-        self.estimator.fit(X, y[numbers], **params)
-        return self
-
-    def count(self, X: Any, numbers: NDArray[np.intp]) -> FoldCounts:
-        """Score the rows with these numbers, and count the rows by group."""
-        rows = self.rows
-        model = _sklearn.scores_of(self.estimator, X, rows.response_method, rows.pos_label)
-        checked = _rows.check_rows(
-            rows.y[numbers],
-            model.scores,
-            rows.groups._replace(codes=rows.groups.codes[numbers]),
-            None if rows.weights is None else rows.weights[numbers],
-            model.positive,
-            missing="drop",
-            warn_labels=False,
-        )
-        return FoldCounts(counts_of_rows(checked))
-
-
-class FoldCounts(Number):
-    """Score counts of a fold, as a number type, so that scikit-learn accepts them as a score."""
-
-    def __init__(self, counts: ScoreCounts) -> None:
-        self.counts = counts
-
-    __hash__ = object.__hash__
