@@ -12,20 +12,12 @@ import warnings
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc._words import (
-    all_shortened,
-    described,
-    enumerated,
-    shortened,
-)
-
-if TYPE_CHECKING:
-    pass
+from skfedauc._words import all_shortened, described, enumerated, shortened
 
 # Larger numbers overflow where C code takes them.
 _LARGEST = (1 << 63) - 1

@@ -34,12 +34,7 @@ from skfedauc._input import (
     unwrapped,
     warn,
 )
-from skfedauc._words import (
-    all_shortened,
-    described,
-    listed,
-    shortened,
-)
+from skfedauc._words import all_shortened, described, listed, shortened
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -86,7 +81,12 @@ def text_as_integers(text: NDArray[np.str_]) -> NDArray[np.int64] | None:
     # The first rows often show that the integers do not fit in 64 bits.
     if np.prod(np.ptp(characters[:1000], axis=0) + 1.0) >= 1 << 62:
         return None
-    low, high = (_by_place(choose, characters) for choose in (np.minimum, np.maximum))
+    # Long rows are reduced faster, so 64 short rows at once.
+    whole = n_rows // 64 * 64
+    many, rest = characters[:whole].reshape(-1, 64 * width), characters[whole:]
+    lows = many.min(axis=0, initial=1 << 31).reshape(64, width)
+    highs = many.max(axis=0, initial=0).reshape(64, width)
+    low, high = np.concatenate([lows, rest]).min(axis=0), np.concatenate([highs, rest]).max(axis=0)
     bases = high.astype(np.int64) - low + 1
     if np.prod(bases, dtype=np.float64) >= 1 << 62:
         return None
@@ -96,17 +96,6 @@ def text_as_integers(text: NDArray[np.str_]) -> NDArray[np.int64] | None:
         numbers += characters[:, place]
         numbers -= low[place]
     return numbers
-
-
-def _by_place(choose: np.ufunc, characters: NDArray[Any]) -> NDArray[Any]:
-    """Return the minimum or maximum over all rows by position, for 64 short rows at once."""
-    n_rows, width = characters.shape
-    whole = n_rows // 64 * 64
-    rows = [characters[whole:]]
-    if whole:
-        many = characters[:whole].reshape(-1, 64 * width)
-        rows.append(choose.reduce(many, axis=0).reshape(64, width))
-    return np.asarray(choose.reduce(np.concatenate(rows), axis=0))
 
 
 SEPARATORS = (",", ";", "\t")
@@ -145,6 +134,8 @@ MISSING = "(missing)"
 ANY_KIND = "any"
 # Kind of dates with a time zone, which sort by instant
 _AWARE = "date with a time zone"
+# Kinds of labels whose arrays have a dtype of their own
+_DTYPES = {"bool": "?", "int": "i8", "uint": "u8", "date": "M8[us]"}
 
 # Texts that several messages share
 KINDS = (
@@ -164,12 +155,8 @@ def kind_of(labels: Labels | None) -> Any:
     """
     if labels is None:
         return "no groups"
-    kind = ANY_KIND if labels.size else None
-    for label in labels:
-        kind = unite_kinds(kind, kind_of_label(label))
-        if not _is_open(kind):  # The first label except MISSING usually determines the kind.
-            break
-    return kind
+    first = kind_of_label(labels[0]) if labels.size else None
+    return _common_kind(labels) if _is_open(first) else first
 
 
 def _common_kind(labels: Iterable[Any]) -> Any:
@@ -243,8 +230,8 @@ def as_label(label: Any) -> Any:
     if isinstance(label, np.datetime64):
         label = label.astype("datetime64[us]").item()
     if isinstance(label, np.generic):
-        return label.item()
-    if isinstance(label, float | Decimal) and is_whole(label):
+        label = label.item()
+    if isinstance(label, float | Decimal | np.longdouble) and is_whole(label):
         return int(label)
     if isinstance(label, datetime.datetime):
         if label.tzinfo is not None:
@@ -276,36 +263,33 @@ def not_a_label(odd: Any, name: str) -> TypeError:
 
 
 def checked_labels(labels: Labels, name: str) -> Labels:
-    """Return distinct labels in their simplest dtype."""
+    """Return distinct labels as `as_label` does, in their simplest dtype."""
     items = labels.tolist()
     check_text((item for item in items if isinstance(item, str)), name)
     if set(map(type, items)) <= {str}:
         return labels
-    plain = [item.item() if isinstance(item, np.generic) else item for item in items]
-    kind = _common_kind(plain)
+    items = [item.item() if isinstance(item, np.generic) else item for item in items]
+    exact_values(np.array([item for item in items if isinstance(item, float)], np.float64), name)
+    if any(getattr(item, "nanosecond", 0) for item in items):
+        raise ValueError(f"{name} holds {TOO_FINE}")
+    # The parts of tuples were labels of a column before.
+    items = [item if isinstance(item, tuple) else as_label(item) for item in items]
+    kind = _common_kind(items)
     if kind is None:
-        odd = [item for item in plain if kind_of_label(item) is None]
-        raise not_a_label(odd[0], name) if odd else mixed_kinds(map(kind_of_label, plain), name)
-    valid = [item for item in plain if not is_missing(item)]
-    has_missing = len(valid) < len(plain)
-    if kind == "bool" and not has_missing:
-        return np.asarray(plain, np.bool_)
+        odd = [item for item in items if kind_of_label(item) is None]
+        raise not_a_label(odd[0], name) if odd else mixed_kinds(map(kind_of_label, items), name)
+    has_missing = any(map(is_missing, items))
     if kind == "int":
+        valid = [item for item in items if not is_missing(item)]
         low, high = min(valid), max(valid)
         if low < -1 << 63 or high >= 1 << (64 if low >= 0 else 63):
             raise TypeError(
                 f"{name} holds integers from {low} to {high}, which do not fit in 64 bits; "
                 "convert them with .astype(str), or .regroup(str) of score counts."
             )
-        if not has_missing:
-            return np.asarray(plain, np.int64 if high < 1 << 63 else np.uint64)
-    if kind in ("date", _AWARE):
-        if any(getattr(item, "nanosecond", 0) for item in plain):
-            raise ValueError(f"{name} holds {TOO_FINE}")
-        if kind == "date" and not has_missing:
-            return np.asarray(plain, "datetime64[us]")
-        return object_array(map(as_label, plain))
-    return object_array(plain)
+        kind = "uint" if high >= 1 << 63 else kind
+    dtype = None if has_missing else _DTYPES.get(kind)
+    return object_array(items) if dtype is None else np.asarray(items, dtype)
 
 
 def exact_values(column: NDArray[Any], name: str) -> NDArray[Any]:
@@ -669,39 +653,28 @@ def _object_codes(column: NDArray[Any], name: str) -> tuple[NDArray[np.integer],
         codes, labels = pd.factorize(column)
     except TypeError as error:
         raise not_single_values(column, name) from error
-    if kind in ("floating", "decimal") or kind.startswith("mixed"):
-        labels = _one_kind(np.asarray(labels, object), {*map(type, column[codes >= 0])}, name)
+    if kind.startswith("mixed"):
+        _refuse_mixed({*map(type, column[codes >= 0])}, labels, name)
+    labels = np.asarray(labels, object)
     # Before pandas 3.1, NUL or a surrogate ends a string.
     if kind == "string" and len(pd.factorize(np.array(["", "\0"], object))[1]) < 2:
-        labels = np.asarray(labels, object)
         has_label = codes >= 0
         text = column[has_label]
         if not np.array_equal(labels[codes[has_label]], text):
-            places: dict[str, int] = {}
-            numbers = np.array([places.setdefault(label, len(places)) for label in text], np.intp)
-            return of_all_rows(has_label, numbers, object_array(places))
-    return codes, np.asarray(labels, object)
+            places = {label: place for place, label in enumerate(dict.fromkeys(text))}
+            codes[has_label] = [places[label] for label in text]
+            labels = object_array(places)
+    return codes, labels
 
 
-def _one_kind(labels: Labels, types: set[type], name: str) -> Labels:
-    """Return distinct labels with one kind from objects with these types.
-
-    Whole numbers may be floats. The text `MISSING` may occur beside other kinds of labels.
-    """
+def _refuse_mixed(types: set[type], labels: Iterable[Any], name: str) -> None:
+    """Refuse types of objects that are no common kind, although some, as 1 and True, are equal."""
     numbers = (int, float, Decimal, np.integer, np.floating)
-    if all(issubclass(t, numbers) and t is not bool for t in types):
-        decimals = [label for label in labels if isinstance(label, Decimal)]  # exact
-        odd = next((label for label in decimals if not is_whole(label)), None)
-        if odd is not None:
-            raise not_a_label(odd, name)
-        floats = [label for label in labels if isinstance(label, float | np.floating)]
-        exact_values(np.array(floats, np.float64), name)
-        return object_array(map(int, labels))
     if str in types and all(is_missing(label) for label in labels if isinstance(label, str)):
         types = types - {str}
-    if len(types) > 1:
-        raise mixed_kinds([t.__name__ for t in types], name)
-    return labels
+    are_numbers = all(issubclass(of, numbers) and of is not bool for of in types)
+    if len(types) > 1 and not are_numbers:
+        raise mixed_kinds([of.__name__ for of in types], name)
 
 
 def number_integers(values: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[Any]]:
@@ -764,29 +737,23 @@ def encode_column(column: Any, name: str) -> Encoded:
         return encode_array(column, name)
     import narwhals.stable.v2 as nw
 
-    if nw.dependencies.is_pandas_series(column):
-        if column.dtype == object or getattr(column.dtype, "storage", "") == "python":
-            return encode_array(column.to_numpy(object), name)
-        if column.dtype == "category":
-            codes, categories = column.factorize()
-            numbers, labels = encode_array(np.asarray(categories, object), name)
-            return np.append(numbers, -1)[codes], labels
+    if hasattr(column, "dictionary_encode"):  # an array of pyarrow
+        column = _in_pandas(column)
+    is_of_objects = getattr(column.dtype, "storage", column.dtype) in (object, "python")
+    if is_of_objects and nw.dependencies.is_pandas_series(column):
+        return encode_array(column.to_numpy(object), name)
     series = nw.from_native(column, series_only=True)
     if series.dtype.is_nested():
         raise nested(f"a column of {series.dtype}", name)
-    native, is_text = nw.to_native(series), series.dtype in (nw.String, nw.Categorical, nw.Enum)
-    if nw.dependencies.is_pyarrow_chunked_array(native):
-        return encode_column(_in_pandas(native), name)
-    if is_text and hasattr(native, "factorize"):  # Pandas stores these strings in arrow arrays.
-        codes, labels = native.factorize()
+    is_text = series.dtype in (nw.String, nw.Categorical, nw.Enum)
+    if is_text and hasattr(column, "factorize"):  # categories, and strings in arrow arrays
+        codes, labels = column.factorize()
         return in_order(codes, np.asarray(labels, object), name)
     if series.null_count():
         has_label = ~np.asarray(series.is_null().to_numpy(), np.bool_)
         return of_all_rows(has_label, *encode_column(nw.to_native(series.drop_nulls()), name))
-    if is_text and nw.dependencies.is_polars_series(native):
-        return in_order(*_polars_codes(native), name)
     if is_text:
-        series = series.cast(nw.String)
+        return in_order(*_polars_codes(column), name)
     if getattr(series.dtype, "time_zone", None) is not None:
         return encode_array(object_array(series.to_list()), name)
     return encode_array(series.to_numpy(), name)
@@ -796,7 +763,7 @@ def _in_pandas(column: Any) -> Any:
     """Return a pyarrow array in a pandas Series; a dictionary's labels in place of its codes."""
     import pandas as pd
 
-    plain = getattr(column.type, "value_type", column.type)
+    plain = column.type.value_type if hasattr(column.type, "index_type") else column.type
     if str(plain) == "string_view":  # which older versions of pandas do not know
         plain = "large_string"
     return pd.Series(pd.arrays.ArrowExtensionArray(column.cast(plain)))
@@ -890,9 +857,8 @@ def _group_columns(groups: Any, name: str) -> list[Any]:
     """Convert the group labels that users pass to columns: numpy arrays or native series."""
     groups = from_array_api(unwrapped(groups))
     if isinstance(groups, np.ndarray):
-        if groups.ndim == 2 and groups.shape[1] > 0:
-            return [column_of(groups[:, i], name) for i in range(groups.shape[1])]
-        return [column_of(groups, name)]
+        is_table = groups.ndim == 2 and groups.shape[1] > 0
+        return [column_of(column, name) for column in (groups.T if is_table else [groups])]
     if isinstance(groups, list | tuple):
         if groups and all(isinstance(row, tuple | list) for row in groups):
             widths = {len(row) for row in groups}
@@ -905,7 +871,7 @@ def _group_columns(groups: Any, name: str) -> list[Any]:
         return [label_array(groups)]
     import narwhals.stable.v2 as nw
 
-    if nw.dependencies.is_into_series(groups):
+    if nw.dependencies.is_into_series(groups) or hasattr(groups, "dictionary_encode"):
         return [groups]
     if nw.dependencies.is_into_dataframe(groups):
         names = list(getattr(groups, "column_names", groups.columns))
@@ -916,12 +882,8 @@ def _group_columns(groups: Any, name: str) -> list[Any]:
         if frame.shape[1] == 0:
             raise ValueError(f"{name} is a DataFrame without columns.")
         return [nw.to_native(frame.get_column(column)) for column in frame.columns]
-    pa = nw.dependencies.get_pyarrow()
-    if pa is not None and isinstance(groups, pa.Array):
-        return [pa.chunked_array([groups])]
-    pd = nw.dependencies.get_pandas()
-    if pd is not None and isinstance(groups, pd.Index | pd.api.extensions.ExtensionArray):
-        return [column_of(groups, name) if hasattr(groups, "levels") else pd.Series(groups)]
+    if hasattr(groups, "factorize") and not hasattr(groups, "levels"):
+        return [nw.dependencies.get_pandas().Series(groups)]
     return [column_of(groups, name)]
 
 

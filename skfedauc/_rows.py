@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,15 +29,7 @@ from skfedauc._labels import (
     warn_if_hard_labels,
     warn_if_misspelled,
 )
-from skfedauc._words import (
-    all_shortened,
-    listed,
-    shortened,
-    shortened_text,
-)
-
-if TYPE_CHECKING:
-    pass
+from skfedauc._words import all_shortened, listed, shortened, shortened_text
 
 # Inputs match by position, as in scikit-learn, after a check that pandas indexes agree. Only groups
 # in a Series match the rows of X by index label.

@@ -16,14 +16,9 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from skfedauc import _input, _labels, _rows, _sklearn, _words
 from skfedauc.counts import ScoreCounts, left_out
-from skfedauc.counts.score_counts import (
-    counts_of_rows,
-    with_columns_of,
-)
+from skfedauc.counts.score_counts import counts_of_rows, with_columns_of
 from skfedauc.inference import intervals
-from skfedauc.model_selection.splitter import (
-    WithinGroupStratifiedKFold,
-)
+from skfedauc.model_selection.splitter import WithinGroupStratifiedKFold
 from skfedauc.pairs import GroupPairs
 from skfedauc.report import (
     AVERAGES,
