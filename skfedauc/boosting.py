@@ -447,19 +447,5 @@ def _collective() -> Any:
 
 
 def _gathered(message: bytes, collective: Any) -> list[bytes]:
-    """Send a message to all workers, and return the messages of all workers by rank.
-
-    XGBoost's Python package cannot gather bytes. Therefore, the workers sum arrays of zeros to
-    which each adds its numbers: first the lengths of the messages, then the bytes at their places.
-    """
-    rank, n_workers = collective.get_rank(), collective.get_world_size()
-    sizes = np.zeros(n_workers, np.int64)
-    sizes[rank] = len(message)
-    sizes = collective.allreduce(sizes, collective.Op.SUM)
-    ends = np.cumsum(sizes)
-    buffer = np.zeros(int(ends[-1]), np.uint8)
-    if buffer.size == 0:
-        return [b""] * n_workers
-    buffer[ends[rank] - sizes[rank] : ends[rank]] = np.frombuffer(message, np.uint8)
-    buffer = collective.allreduce(buffer, collective.Op.SUM)
-    return [buffer[end - size : end].tobytes() for end, size in zip(ends, sizes, strict=True)]
+    """Send a message to all workers, and return the messages of all workers by rank."""
+    return [collective.broadcast(message, rank) for rank in range(collective.get_world_size())]
