@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc import Bins, GroupAUC, ScoreCounts
-from skfedauc.counts import Disclosure, extremes_of, view_of
-from skfedauc.counts.score_counts import select_groups
+from skfedauc.counts import Disclosure
+from skfedauc.counts.score_counts import extremes_of, select_groups, view_of
 
 OUTPUT = Path("benchmarks/joining.md")
 # Rows of the streams, and their batches

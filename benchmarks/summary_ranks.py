@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc import ScoreCounts
-from skfedauc.counts import view_of
+from skfedauc.counts.score_counts import view_of
 
 SIZES = [(1, 20), (2, 20), (3, 12), (4, 10), (6, 7), (8, 8), (8, 12)]
 

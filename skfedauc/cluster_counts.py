@@ -13,13 +13,7 @@ from skfedauc._labels import number_integers
 from skfedauc._words import all_shortened, described
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.disclosure import Need, needs
-from skfedauc.counts.score_counts import (
-    counts_of_rows,
-    extremes_of,
-    select_groups,
-    view_of,
-    with_weights_over,
-)
+from skfedauc.counts.score_counts import counts_of_rows, extremes_of, select_groups
 
 Numbers = NDArray[np.intp]
 
@@ -46,9 +40,8 @@ class ClusterCounts:
         n_groups = 1 if rows.labels is None else rows.labels.size
         n_clusters = int(rows.clusters.max(initial=-1)) + 1
         codes = np.zeros(rows.scores.size, np.intp) if rows.codes is None else rows.codes
-        unit, distinct = number_integers(codes.astype(np.int64) * n_clusters + rows.clusters)
-        group_of, cluster_of = np.divmod(distinct.astype(np.intp), max(n_clusters, 1))
-        units = rows._replace(codes=unit, labels=np.arange(distinct.size))
+        unit, group_of, cluster_of = _units_of(codes, rows.clusters, n_clusters)
+        units = rows._replace(codes=unit, labels=np.arange(group_of.size))
         return cls(counts_of_rows(units, n_jobs), group_of, cluster_of, n_groups, n_clusters)
 
     @classmethod
@@ -63,18 +56,15 @@ class ClusterCounts:
         if not labels:
             none = np.zeros(0, np.intp)
             return counts, cls(counts, none, none, 0, 0)
-        if isinstance(labels[0], tuple):
+        has_groups = isinstance(labels[0], tuple)
 
-            def without_cluster(label: Any) -> Any:
-                parts = label[:position] + label[position + 1 :]
-                return parts[0] if len(parts) == 1 else parts
+        def without_cluster(label: Any) -> Any:
+            parts = label[:position] + label[position + 1 :] if has_groups else (None,)
+            return parts[0] if len(parts) == 1 else parts
 
-            by_group = counts.regroup(without_cluster)
-            group_of = _numbered(map(without_cluster, labels), by_group.groups or ())
-            clusters = [label[position] for label in labels]
-        else:
-            by_group, group_of = counts.regroup(None), np.zeros(len(labels), np.intp)
-            clusters = list(labels)
+        by_group = counts.regroup(without_cluster if has_groups else None)
+        group_of = _numbered(map(without_cluster, labels), by_group.groups or (None,))
+        clusters = [label[position] if has_groups else label for label in labels]
         distinct = tuple(dict.fromkeys(clusters))
         cluster_of = _numbered(clusters, distinct)
         return by_group, cls(counts, group_of, cluster_of, len(by_group), len(distinct))
@@ -87,22 +77,13 @@ class ClusterCounts:
         return int((np.bincount(self.cluster_of, minlength=self.n_clusters) > 1).sum())
 
     def extremes(self) -> tuple[ClusterCounts, ClusterCounts]:
-        """Return the same rows' counts with the lowest and the highest AUCs.
-
-        For exact scores, the method returns these counts twice.
-        """
-        if view_of(self.units).has_exact_aucs:
-            return self, self
+        """The same rows' counts with the lowest and the highest AUCs."""
         lowest, highest = (self.with_units(end) for end in extremes_of(self.units))
         return lowest, highest
 
     def with_units(self, units: ScoreCounts) -> ClusterCounts:
         """Return counts for the same units with other scores, such as decisions."""
         return dataclasses.replace(self, units=units)
-
-    def with_weights_over(self, exponent: int) -> ClusterCounts:
-        """Return the counts with weights divided by two to the power `exponent`."""
-        return self.with_units(with_weights_over(self.units, exponent))
 
     def without_groups(self) -> ClusterCounts:
         """Return the counts with all rows in one group; a cluster can then have several units."""
@@ -111,12 +92,11 @@ class ClusterCounts:
 
     def regroup(self, numbers: Numbers, n_groups: int) -> ClusterCounts:
         """Return the counts by other groups, given each group's new number."""
-        group_of = numbers[self.group_of]
-        key = group_of.astype(np.int64) * self.n_clusters + self.cluster_of
-        unit, distinct = number_integers(key)
+        unit, group_of, cluster_of = _units_of(
+            numbers[self.group_of], self.cluster_of, self.n_clusters
+        )
         labels = self.units.groups or ()
         units = self.units.regroup(dict(zip(labels, unit.tolist(), strict=True)))
-        group_of, cluster_of = np.divmod(distinct.astype(np.intp), max(self.n_clusters, 1))
         return ClusterCounts(units, group_of, cluster_of, n_groups, self.n_clusters)
 
     def select_groups(self, numbers: Numbers) -> ClusterCounts:
@@ -134,14 +114,18 @@ class ClusterCounts:
         )
 
 
+def _units_of(groups: Numbers, clusters: Numbers, n_clusters: int) -> tuple[Numbers, ...]:
+    """Return the unit of each group and cluster, and the group and the cluster of each unit."""
+    unit, distinct = number_integers(groups.astype(np.int64) * n_clusters + clusters)
+    return unit, *np.divmod(distinct.astype(np.intp), max(n_clusters, 1))
+
+
 def _numbered(labels: Any, distinct: tuple[Any, ...]) -> Numbers:
-    """Return each label's position among distinct labels."""
     number = {label: i for i, label in enumerate(distinct)}
     return np.array([number[label] for label in labels], np.intp)
 
 
 def position_of_clusters(clusters: Any, names: tuple[str, ...]) -> int:
-    """Return the cluster column's position among the group column names."""
     if not isinstance(clusters, str) or clusters not in names:
         known = f"the names are {all_shortened(names)}: pass one of them"
         if not names:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from skfedauc import _input, _labels, _rows, _words
-from skfedauc.counts import left_out
+from skfedauc.counts.score_counts import left_out
 from skfedauc.inference import intervals, measures, model_comparison
 from skfedauc.inference.quantiles import Pairs
 from skfedauc.inference.row_effects import Rows, near_one

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from skfedauc import _labels
-from skfedauc.counts import MultiClass, check_multi_class
+from skfedauc.counts.multiclass import MultiClass, check_multi_class
 from skfedauc.measures import Measure, check_measure
 from skfedauc.report import (
     ClassAverage,

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc import _input, _labels, _rows, _sklearn, _words
-from skfedauc.counts import MultiClass, MulticlassCounts, check_multi_class
+from skfedauc.counts import MulticlassCounts
+from skfedauc.counts.multiclass import MultiClass, check_multi_class
 from skfedauc.counts.score_counts import counts_of_rows
 from skfedauc.measures import Measure
 from skfedauc.pairs import GroupPairs

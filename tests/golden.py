@@ -47,7 +47,7 @@ from skfedauc import (
 from skfedauc.audit.answers import answer as audited_answer
 from skfedauc.audit.questions import QUESTIONS as AUDITED
 from skfedauc.boosting import LightGBMMetric, XGBoostMetric
-from skfedauc.counts import view_of
+from skfedauc.counts.score_counts import view_of
 from skfedauc.datasets import make_group_scores, make_uniform_scores
 from skfedauc.error_bounds import error_rate_bound
 from skfedauc.report import AVERAGES, null_difference_of

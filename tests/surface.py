@@ -26,7 +26,7 @@ from skfedauc import (
     group_auc_scoring,
 )
 from skfedauc.audit.fairness_audit import EstimatorAndAudit, RowsAndAudit
-from skfedauc.counts import CountOptions
+from skfedauc.counts.score_counts import CountOptions
 from skfedauc.measures import PartialAUC
 from skfedauc.privacy import PrivateCounts
 from skfedauc.report import ClassOptions, RowOptions

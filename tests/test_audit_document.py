@@ -16,7 +16,7 @@ from sklearn.metrics import roc_auc_score
 from skfedauc import FairnessAudit, GroupAUC, ScoreCounts, _words
 from skfedauc.audit import wording
 from skfedauc.audit.document import check_installed
-from skfedauc.counts import identifier_of
+from skfedauc.counts.score_counts import identifier_of
 
 LIMITS = {"difference": 0.05, "demographic_parity_ratio": 0.8}
 

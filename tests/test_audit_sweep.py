@@ -26,7 +26,7 @@ from skfedauc import (
     GroupAUC,
     ScoreCounts,
 )
-from skfedauc.counts import view_of
+from skfedauc.counts.score_counts import view_of
 
 METRICS = {
     "selection_rate": selection_rate,

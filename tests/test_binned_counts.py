@@ -11,7 +11,8 @@ from rules import rule
 from test_bounds import case_of
 
 from skfedauc import Bins, GroupAUC, ScoreCounts
-from skfedauc.counts import Disclosure, MergeError, extremes_of, view_of
+from skfedauc.counts import Disclosure, MergeError
+from skfedauc.counts.score_counts import extremes_of, view_of
 
 KINDS = (
     Bins.of_probabilities(),

@@ -11,8 +11,7 @@ from rules import rule
 from skfedauc import Bins, DisclosureError, FairnessAudit, GroupAUC, ScoreCounts
 from skfedauc.audit import QUESTIONS
 from skfedauc.audit.answers import answer
-from skfedauc.counts import extremes_of
-from skfedauc.counts.score_counts import select_groups
+from skfedauc.counts.score_counts import extremes_of, select_groups
 from skfedauc.inference.cross_gap import cross_gaps
 from skfedauc.inference.equal_groups import nearest_to_equal
 from skfedauc.pairs import GroupPairs

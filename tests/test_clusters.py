@@ -13,7 +13,7 @@ from scipy import stats
 from test_inference import CLUSTERS, GROUPS, S1, S1_VARIANCE, Y
 
 from skfedauc import DisclosureError, GroupAUC, ScoreCounts, compare_models, rows_needed
-from skfedauc.counts import extremes_of
+from skfedauc.counts.score_counts import extremes_of
 from skfedauc.inference import intervals
 from skfedauc.inference.differences import _group_and_rest
 from skfedauc.inference.quantiles import normal_quantile

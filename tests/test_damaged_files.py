@@ -26,9 +26,10 @@ from saved_cases import CASES
 
 from skfedauc import Bins, ScoreCounts
 from skfedauc._labels import Classes
-from skfedauc.counts import Limits, parquet, view_of
+from skfedauc.counts import Limits, parquet
 from skfedauc.counts.files import RANGE_COLUMNS
 from skfedauc.counts.parquet import size_of_pages
+from skfedauc.counts.score_counts import view_of
 
 # Number of changes in each test below; tests/fuzz/test_files.py makes changes until a time limit.
 N_CHANGES = 60

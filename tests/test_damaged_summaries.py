@@ -7,7 +7,7 @@ from file_format import file_of, parts_of, resealed, with_value
 from rules import restored
 
 from skfedauc import Bins, GroupAUC, ScoreCounts
-from skfedauc.counts import extremes_of, view_of
+from skfedauc.counts.score_counts import extremes_of, view_of
 
 COARSE = Bins.of_probabilities(octaves=3, parts=4)
 ODD = [np.nan, np.inf, -1.0, 0.0, 7.0, 1e300]

@@ -13,7 +13,8 @@ from rules import facts_of, rule
 from saved_cases import CASES
 
 from skfedauc import Bins, ScoreCounts
-from skfedauc.counts import Disclosure, view_of
+from skfedauc.counts import Disclosure
+from skfedauc.counts.score_counts import view_of
 
 HERE = Path(__file__).parent
 WRITERS, VECTORS, DATA = HERE / "writers", HERE / "data" / "format4", HERE / "data"

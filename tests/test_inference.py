@@ -13,7 +13,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from statsmodels.stats.nonparametric import rank_compare_2indep
 
 from skfedauc import GroupAUC, ScoreCounts, compare_models
-from skfedauc.counts import view_of
+from skfedauc.counts.score_counts import view_of
 from skfedauc.inference import agreement, differences, heterogeneity, intervals, ranking, variances
 from skfedauc.inference.cross_gap import cross_gaps
 from skfedauc.inference.quantiles import (

@@ -9,9 +9,9 @@ import pytest
 from rules import restored, rule
 
 from skfedauc import Bins, GroupAUC, ScoreCounts
-from skfedauc.counts import Withheld, extremes_of, view_of
+from skfedauc.counts import Withheld
 from skfedauc.counts.reducing import withheld_of
-from skfedauc.counts.score_counts import select_groups
+from skfedauc.counts.score_counts import extremes_of, select_groups, view_of
 
 
 def make_rows(rng, n_rows, n_groups=3):

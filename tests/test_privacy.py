@@ -21,8 +21,7 @@ from rules import rule
 
 from skfedauc import Bins, GroupAUC, ScoreCounts
 from skfedauc.cli.main import main
-from skfedauc.counts import view_of
-from skfedauc.counts.score_counts import select_groups
+from skfedauc.counts.score_counts import select_groups, view_of
 from skfedauc.inference.variances import variances_of
 from skfedauc.privacy import PrivateCounts, private_counts
 from skfedauc.privacy.intervals import AVERAGES, NoisyAUCs, NoisyCounts, NoisyPairs

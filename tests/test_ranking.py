@@ -9,8 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
 from skfedauc import Bins, GroupAUC, ScoreCounts
-from skfedauc.counts import extremes_of
-from skfedauc.counts.score_counts import select_groups
+from skfedauc.counts.score_counts import extremes_of, select_groups
 from skfedauc.inference import differences, ranking
 from skfedauc.inference.heterogeneity import reml
 from skfedauc.inference.ranking import empirical_bayes, posterior_limits

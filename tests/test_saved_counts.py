@@ -19,16 +19,8 @@ from rules import restored, rule
 from saved_cases import CASES
 
 from skfedauc import Bins, GroupAUC, ScoreCounts
-from skfedauc.counts import (
-    LimitError,
-    Limits,
-    MergeError,
-    Source,
-    merging,
-    parquet,
-    view_of,
-)
-from skfedauc.counts.score_counts import select_groups
+from skfedauc.counts import LimitError, Limits, MergeError, Source, merging, parquet
+from skfedauc.counts.score_counts import select_groups, view_of
 from skfedauc.counts.state import State
 
 DATA = Path(__file__).parent / "data"

@@ -12,8 +12,7 @@ import pytest
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skfedauc import Bins, DisclosureError, GroupAUC, ScoreCounts
-from skfedauc.counts import extremes_of, view_of
-from skfedauc.counts.score_counts import select_groups
+from skfedauc.counts.score_counts import extremes_of, select_groups, view_of
 from skfedauc.measures import PartialAUC
 from skfedauc.report import null_difference_of
 

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from skfedauc import Bins, ScoreCounts
-from skfedauc.counts import view_of
-from skfedauc.counts.score_counts import select_groups
+from skfedauc.counts.score_counts import select_groups, view_of
 
 BINS = Bins.of_probabilities(octaves=4, parts=2)
 SITES = ["bern", "lima", "oslo"]

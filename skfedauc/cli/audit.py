@@ -23,7 +23,8 @@ from skfedauc.cli.arguments import Arguments
 from skfedauc.cli.counts import columns_of, few, read_counts, warn_of_spellings, words_of
 from skfedauc.cli.rows import read_columns, refusals_of, rows_of
 from skfedauc.cli.terminal import CommandError, OutputError, ToleranceError, refusals
-from skfedauc.counts import ScoreCounts, view_of
+from skfedauc.counts import ScoreCounts
+from skfedauc.counts.score_counts import view_of
 from skfedauc.report import estimates_of, first_lines_of
 
 

@@ -15,10 +15,10 @@ from skfedauc._words import counted, enumerated, shortened, shortened_label, sho
 from skfedauc.cli.arguments import Arguments
 from skfedauc.cli.rows import check_file, read_columns, refusals_of, rows_of
 from skfedauc.cli.terminal import CommandError, in_words, print_message, refusals
-from skfedauc.counts import Bins, Disclosure, MergeError, ScoreCounts, view_of
+from skfedauc.counts import Bins, Disclosure, MergeError, ScoreCounts
 from skfedauc.counts.disclosure import check_rule
 from skfedauc.counts.files import OtherFileError, pyarrow_parquet
-from skfedauc.counts.score_counts import merge_named
+from skfedauc.counts.score_counts import merge_named, view_of
 
 # Largest number of groups, of sources and of spellings to list
 _MOST_LISTED = 6

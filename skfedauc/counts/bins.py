@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from skfedauc import _input, _words
-from skfedauc._kernel import Cells
+from skfedauc._kernel import Cells, Floats
 
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
@@ -65,7 +65,7 @@ class _Probabilities:
     def _lowest_octave(self) -> int:  # which part of all positive floats, in order, is its first
         return _bits_of(2.0 ** -(self.octaves + 1)) >> _shift_of(self.parts)
 
-    def numbers(self, scores: NDArray[np.float64]) -> NDArray[np.int64]:
+    def numbers(self, scores: Floats) -> NDArray[np.int64]:
         is_lower = scores < 0.5
         # The difference is exact from 0.5 on; adding 0.0 converts -0.0 to 0.0.
         distances = np.where(is_lower, scores, 1.0 - scores) + 0.0
@@ -75,7 +75,7 @@ class _Probabilities:
         np.minimum(numbers, self._half - 1, out=numbers)  # no octave includes the distance 0.5
         return np.where(is_lower, numbers, self.last - numbers)
 
-    def lowest(self, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
+    def lowest(self, numbers: NDArray[np.int64]) -> Floats:
         is_lower = numbers <= self._half  # the bin of 0.5 begins where the lower half ends
         # An upper bin begins above the score at which its mirror image ends.
         of_distance = np.where(is_lower, numbers, self.last + 1 - numbers)
@@ -86,18 +86,16 @@ class _Probabilities:
         return np.where(is_lower, distances, np.nextafter(1.0 - distances, 1.0))
 
     def expression(self, score: nw.Expr) -> nw.Expr:
-        import narwhals.stable.v2 as nw
-
         exponents = range(-self.octaves - 1, -1)
 
         def number(distance: nw.Expr) -> nw.Expr:
-            below = nw.when(distance > 0).then(nw.lit(1.0)).otherwise(nw.lit(0.0))
             in_octaves = _part_of_octave(distance, exponents, self.parts) + 2.0
-            return nw.when(distance < 2.0 ** exponents[0]).then(below).otherwise(in_octaves)
+            return _either(
+                distance < 2.0 ** exponents[0], _either(distance > 0, 1.0, 0.0), in_octaves
+            )
 
-        upper, middle = float(self.last) - number(1 - score), nw.lit(float(self.last // 2 + 1))
-        at_least_half = nw.when(score > 0.5).then(upper).otherwise(middle)
-        return nw.when(score < 0.5).then(number(score)).otherwise(at_least_half)
+        upper, middle = float(self.last) - number(1 - score), float(self.last // 2 + 1)
+        return _either(score < 0.5, number(score), _either(score > 0.5, upper, middle))
 
 
 @dataclass(frozen=True)
@@ -117,13 +115,13 @@ class _Scores:
     def last(self) -> int:
         return (_bits_of(_LARGEST) >> _shift_of(self.parts)) + 1
 
-    def numbers(self, scores: NDArray[np.float64]) -> NDArray[np.int64]:
+    def numbers(self, scores: Floats) -> NDArray[np.int64]:
         numbers = (np.abs(scores).view(np.int64) >> _shift_of(self.parts)) + 1
         numbers[scores == 0] = 0
         np.negative(numbers, out=numbers, where=scores < 0)
         return numbers
 
-    def lowest(self, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
+    def lowest(self, numbers: NDArray[np.int64]) -> Floats:
         size, shift = np.abs(numbers), _shift_of(self.parts)
         nearest = np.maximum((size - 1) << shift, 1).view(np.float64)  # 5e-324 is next to 0
         farthest = ((size << shift) - 1).view(np.float64)
@@ -131,15 +129,12 @@ class _Scores:
         return np.where(numbers < 0, -farthest, positive)
 
     def expression(self, score: nw.Expr) -> nw.Expr:
-        import narwhals.stable.v2 as nw
-
         size, lowest = score.abs(), 2.0 ** _EXPONENTS[0]
-        sign = nw.when(score > 0).then(nw.lit(1.0)).otherwise(nw.lit(-1.0))
         first = float(1 + (_EXPONENTS[0] + 1023) * self.parts)  # subnormals have the exponent -1023
-        number = (_part_of_octave(size, _EXPONENTS, self.parts) + first) * sign
+        number = _part_of_octave(size, _EXPONENTS, self.parts) + first
         is_valid = (size >= lowest) & (size < 2.0 ** _EXPONENTS[-1] * 2)
-        number = nw.when(is_valid).then(number).otherwise(nw.lit(float(NOT_BINNED)))
-        return nw.when(score == 0).then(nw.lit(0.0)).otherwise(number)
+        number = _either(is_valid, number * _either(score > 0, 1.0, -1.0), float(NOT_BINNED))
+        return _either(score == 0, 0.0, number)
 
 
 @dataclass(frozen=True)
@@ -157,24 +152,23 @@ class _Edges:
         return len(self.edges)
 
     @functools.cached_property
-    def _lowest(self) -> NDArray[np.float64]:
+    def _lowest(self) -> Floats:
         return np.array([-_LARGEST, *self.edges])
 
-    def numbers(self, scores: NDArray[np.float64]) -> NDArray[np.int64]:
+    def numbers(self, scores: Floats) -> NDArray[np.int64]:
         found = np.searchsorted(self._lowest[1:], scores, side="right")
         return found.astype(np.int64, copy=False)
 
-    def lowest(self, numbers: NDArray[np.int64]) -> NDArray[np.float64]:
+    def lowest(self, numbers: NDArray[np.int64]) -> Floats:
         return self._lowest[numbers]
 
     def expression(self, score: nw.Expr) -> nw.Expr:
-        import narwhals.stable.v2 as nw
-
-        return _chosen(score, self.edges, [nw.lit(float(n)) for n in range(self.last + 1)])
+        numbers = list(map(float, range(self.last + 1)))
+        found: nw.Expr = _chosen(score, self.edges, numbers)
+        return found
 
 
 def _shift_of(parts: int) -> int:
-    """Return how many lower bits in a float64 do not change its part."""
     return _FRACTION - (parts.bit_length() - 1)
 
 
@@ -213,10 +207,6 @@ class Bins(Immutable):
     ----------
     n_bins : int or None
         Bin count; None for `of_scores`, which has about ``4094 * parts`` bins.
-
-    See Also
-    --------
-    Disclosure : What a site coarsens or withholds.
 
     Examples
     --------
@@ -479,7 +469,7 @@ class Bins(Immutable):
             )
         return self._rule.numbers(np.ascontiguousarray(checked))
 
-    def ranges_of(self, numbers: ArrayLike) -> NDArray[np.float64]:
+    def ranges_of(self, numbers: ArrayLike) -> Floats:
         """Return each bin's lowest and highest score.
 
         Parameters
@@ -498,7 +488,7 @@ class Bins(Immutable):
         # Adding 0.0 converts -0.0, which may be the float below 5e-324, to 0.0.
         return np.stack([rule.lowest(checked), highest]) + 0.0
 
-    def scores_of(self, numbers: ArrayLike) -> NDArray[np.float64]:
+    def scores_of(self, numbers: ArrayLike) -> Floats:
         """Return the score that represents each bin.
 
         Parameters
@@ -520,7 +510,7 @@ class Bins(Immutable):
         with np.errstate(over="ignore"):
             half = (high - low) / 2
         # The difference of two edges may be larger than the largest float.
-        middle: NDArray[np.float64] = np.where(np.isfinite(half), low + half, low / 2 + high / 2)
+        middle: Floats = np.where(np.isfinite(half), low + half, low / 2 + high / 2)
         return middle
 
     def refines(self, other: Bins) -> bool:
@@ -586,7 +576,6 @@ class Bins(Immutable):
 
 
 def _check_parts(parts: Any) -> int:
-    """Return the part count; raise an error unless it is a power of two."""
     parts = _input.check_whole_number(parts, "parts")
     if parts > _MOST_PARTS or parts & (parts - 1):
         raise ValueError(
@@ -612,41 +601,44 @@ def expression_of(bins: Bins, score: nw.Expr) -> nw.Expr:
     low, high = rule.domain
     # Some engines sort NaN above all numbers, and others do not compare NaN.
     is_valid = (score >= low) & (score <= high)
-    number = nw.when(is_valid).then(rule.expression(score)).otherwise(nw.lit(float(NOT_BINNED)))
+    number = _either(is_valid, rule.expression(score), float(NOT_BINNED))
     # PostgreSQL treats constants as decimals, which Ibis does not expect.
     return number.cast(nw.Int64)
 
 
 def _part_of_octave(value: nw.Expr, exponents: range, parts: int) -> nw.Expr:
     """Return which equally wide part of the octaves holds a value, from 0 in the first octave."""
-    import narwhals.stable.v2 as nw
-
     lowest = [2.0**exponent for exponent in exponents]
-    factors = [nw.lit(parts / low) for low in lowest]
+    factors = [parts / low for low in lowest]
     # The lowest value of an octave, times its factor, is the number of parts.
-    firsts = [nw.lit(float((number - 1) * parts)) for number in range(len(lowest))]
-    number = (value * _chosen(value, lowest[1:], factors)).floor()
-    return number + _chosen(value, lowest[1:], firsts)
+    firsts = [float((number - 1) * parts) for number in range(len(lowest))]
+    number: nw.Expr = (value * _chosen(value, lowest[1:], factors)).floor()
+    first: nw.Expr = _chosen(value, lowest[1:], firsts)
+    return number + first
 
 
-def _chosen(value: nw.Expr, edges: Sequence[float], results: Sequence[nw.Expr]) -> nw.Expr:
+def _chosen(value: nw.Expr, edges: Sequence[float], results: Sequence[float]) -> Any:
     """Return result i for values from edge i - 1 to below edge i, from a balanced tree."""
-    import narwhals.stable.v2 as nw
-
     if not edges:
         return results[0]
     middle = len(edges) // 2
     below = _chosen(value, edges[:middle], results[: middle + 1])
     above = _chosen(value, edges[middle + 1 :], results[middle + 1 :])
-    return nw.when(value < edges[middle]).then(below).otherwise(above)
+    return _either(value < edges[middle], below, above)
+
+
+def _either(condition: nw.Expr, then: nw.Expr | float, otherwise: nw.Expr | float) -> nw.Expr:
+    """Return one of two expressions or constants."""
+    import narwhals.stable.v2 as nw
+
+    first, second = (nw.lit(of) if isinstance(of, float) else of for of in (then, otherwise))
+    return nw.when(condition).then(first).otherwise(second)
 
 
 # Edges at quantiles
 
 
-def _blocks(
-    cells: Cells, ranges: NDArray[np.float64] | None
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def _blocks(cells: Cells, ranges: Floats | None) -> tuple[Floats, NDArray[np.int64]]:
     """Return each overlapping block's lowest score and row count, over all groups."""
     lows, highs = (cells.scores, cells.scores) if ranges is None else ranges
     n_rows = cells.negatives.astype(np.int64) + cells.positives.astype(np.int64)

@@ -15,18 +15,11 @@ from skfedauc.counts.bins import Bins
 Level: TypeAlias = Literal["exact", "bins", "summary"]
 # Smallest `min_count` of a rule: with 2, totals and the ranges of two rows determine single rows
 _LEAST_MIN_COUNT = 3
-_CHOICES = {
-    "level": ("exact", "bins", "summary"),
-    "tell_withheld": ("number", "rows", "labels"),
-}
+_CHOICES = {"level": ("exact", "bins", "summary"), "tell_withheld": ("number", "rows", "labels")}
 
 
 class DisclosureError(ValueError):
     """A result that the counts' disclosure does not permit.
-
-    See Also
-    --------
-    Disclosure : What counts disclose.
 
     Examples
     --------
@@ -80,23 +73,22 @@ class Withheld(NamedTuple):
         rows = _sum(negatives), _sum(positives)
         return cls(sum(n_groups), *rows, told, any(is_low), *map(_sum, most))
 
-    def without(self, part: Withheld) -> Withheld:
-        """Return what remains after a part is taken out, which must be in the whole."""
+    def without(self, part: Withheld) -> Withheld | None:
+        """Return what remains after a part is taken out; None if it is not in the whole."""
         numbers: dict[str, Any] = {}
-        for name in ("n_negatives", "n_positives", "most_negatives", "most_positives"):
+        for name in ("n_groups", "n_negatives", "n_positives", "most_negatives", "most_positives"):
             whole, own = getattr(self, name), getattr(part, name)
             numbers[name] = None if None in (whole, own) else whole - own
-        n_groups = self.n_groups - part.n_groups
+        if any(number is not None and number < 0 for number in numbers.values()):
+            return None
+        if not numbers["n_groups"]:
+            return Withheld(is_n_missing_low=self.is_n_missing_low)
         rest = list(self.labels or ())
         for label in part.labels or ():
             if label in rest:
                 rest.remove(label)
-        if n_groups < 0 or any(number is not None and number < 0 for number in numbers.values()):
-            raise ValueError("the part withholds more groups or rows than the whole")
-        labels = None if self.labels is None or part.labels is None else tuple(rest)
-        if not n_groups:
-            return Withheld(is_n_missing_low=self.is_n_missing_low)
-        return self._replace(n_groups=n_groups, labels=labels, **numbers)
+        labels = None if None in (self.labels, part.labels) else tuple(rest)
+        return self._replace(labels=labels, **numbers)
 
     def in_words(self) -> str:
         """Return a phrase for the repr, beginning with a comma; empty if nothing is withheld."""
@@ -134,7 +126,9 @@ class Disclosure:
         Smallest number of rows in a class, other than 0, that is disclosed: 3 or more, because 2
         leaves single rows determined. Neighboring bins are joined until each count reaches it, and
         groups with fewer rows in a class are left out. In counts, the smallest number that any part
-        used, or 1 if it is unknown: a mark that secure sums and `PrivateCounts` refuse.
+        used, or 1 if it is unknown: a mark that secure sums and `PrivateCounts` refuse. Apply it
+        once, at the site, before counts are sent or merged: two results from overlapping rows can
+        differ by a single row.
     tell_withheld : {"number", "rows", "labels"}, default="rows"
         What is told about groups left out: how many; also their rows in each class, or an upper
         limit if the total is below ``min_count`` times the group count; or also their labels.
@@ -145,15 +139,6 @@ class Disclosure:
     ------
     ValueError, TypeError
         If an argument is not as described, or has no effect without ``min_count``.
-
-    See Also
-    --------
-    ScoreCounts.reduced : Counts that disclose less.
-
-    Notes
-    -----
-    Apply ``min_count`` only once, at the site, before counts are sent or merged: two results from
-    overlapping rows can differ by a single row. Random errors do not mend this.
 
     Examples
     --------

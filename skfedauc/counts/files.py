@@ -26,14 +26,7 @@ from skfedauc._words import counted, described, enumerated, listed, shortened
 from skfedauc.counts.bins import Immutable
 from skfedauc.counts.disclosure import Disclosure
 from skfedauc.counts.moments import OwnMoments
-from skfedauc.counts.state import (
-    MOST_ROWS,
-    Source,
-    State,
-    added,
-    check_weight_sums,
-    wrong_ranges,
-)
+from skfedauc.counts.state import MOST_ROWS, Source, State, check_weight_sums, wrong_ranges
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -347,7 +340,7 @@ def state_of_table(group: Any, counts: Mapping[str, Any], columns: Mapping[str, 
     cells = Cells(no_starts, scores, negatives, positives, weights).take(kept, no_starts)
     ranges = None if ranges is None else ranges[:, kept]
     rule = Disclosure("exact" if ranges is None else "bins")
-    return added(cells, codes, labels=labels, ranges=ranges, group_names=names, disclosure=rule)
+    return State(cells, labels, ranges, rule, names).summed(codes)
 
 
 def _checked_column(name: str, column: Any) -> NDArray[Any]:

@@ -24,7 +24,7 @@ from skfedauc.counts.disclosure import (
 from skfedauc.counts.files import Limits, check_limits
 from skfedauc.counts.moments import merged_summaries, weights_of
 from skfedauc.counts.reducing import at_level, regrouped, with_groups
-from skfedauc.counts.state import Source, State, check_n_rows, check_weight_sums, hull, in_order
+from skfedauc.counts.state import Source, State, are_weight_sums, check_n_rows, hull, in_order
 
 # A round of files ends once its parts have this number of cells, and as many as the merged counts.
 # Each part takes as much memory as its cells and another _CELLS_PER_PART cells.
@@ -109,6 +109,7 @@ class Part:
         self.sources = counts.sources if isinstance(counts, State) else sources
         self.keys = {source.key for source in self.sources}
         self.identifiers = {source.identifier for source in self.sources}
+        self.is_named = all(source.name is not None for source in self.sources)
 
     @functools.cached_property
     def digest(self) -> bytes:
@@ -130,9 +131,7 @@ class Register:
     """
 
     def __init__(self, repeated: str = "raise", models: str = "same") -> None:
-        self._is_replacing = (
-            _input.check_option("repeated", repeated, ("raise", "replace")) == "replace"
-        )
+        self._repeated = _input.check_option("repeated", repeated, ("raise", "replace"))
         self._models = _input.check_option("models", models, ("same", "any"))
         self.kept: dict[int, Part] = {}
         self._by_mark: dict[Any, int] = {}
@@ -140,16 +139,15 @@ class Register:
     def add(self, number: int, part: Part) -> None:
         """Keep a part in place of earlier ones that it replaces, unless it is a retry."""
         marks = part.keys | part.identifiers
-        earlier = sorted({self._by_mark[mark] for mark in marks if mark in self._by_mark})
-        replaced = [_is_replaced(self.kept[n], part, self._is_replacing) for n in earlier]
+        earlier = sorted({self._by_mark.get(mark, -1) for mark in marks} & self.kept.keys())
+        is_replacing = self._repeated == "replace"
+        replaced = [_is_replaced(self.kept[n], part, is_replacing) for n in earlier]
         if earlier and not all(replaced):
             if any(replaced):
                 raise _overlap(self.kept[earlier[0]], part)
             return
         for n in earlier:
-            gone = self.kept.pop(n)
-            for mark in gone.keys | gone.identifiers:
-                self._by_mark.pop(mark, None)
+            del self.kept[n]
         self.kept[number] = part
         self._by_mark.update(dict.fromkeys(marks, number))
 
@@ -290,8 +288,8 @@ def _wrong_parts(got: str) -> TypeError:
 def _sum_of_files(kept: Sequence[Part], rule: Disclosure | None, with_periods: bool) -> State:
     """Add up parts at one level; files are read one at a time."""
     agreement = Agreement()
-    sent: defaultdict[bytes, list[tuple[str, bool]]] = defaultdict(list)
-    has_unnamed = any(source.name is None for part in kept for source in part.sources)
+    sent, alike = dict[bytes, Part](), list[tuple[str, str]]()
+    has_unnamed = not all(part.is_named for part in kept)
     waiting: list[State] = []
     size = 0
     for part in kept:
@@ -300,8 +298,10 @@ def _sum_of_files(kept: Sequence[Part], rule: Disclosure | None, with_periods: b
             state = _by_period(state, part.name)
         agreement.check(part.name, state)
         if has_unnamed and state.sources and state.n_groups:
-            is_named = all(source.name is not None for source in state.sources)
-            sent[state.digest()].append((part.name, is_named))
+            first = sent.setdefault(state.digest(), part)
+            # Small countings with different names may be equal by coincidence.
+            if first is not part and not (first.is_named and part.is_named):
+                alike.append((first.name, part.name))
         if rule is not None:
             try:
                 state = at_level(state, rule, widen=True)
@@ -313,15 +313,12 @@ def _sum_of_files(kept: Sequence[Part], rule: Disclosure | None, with_periods: b
             size += state.n_cells + _CELLS_PER_PART
         if size >= max(_ROUND, waiting[0].n_cells):
             waiting, size = [sum_of(waiting)], 0
-    _warn_of_alike(sent.values())
+    _warn_of_alike(alike)
     return sum_of(waiting)
 
 
 def _by_period(state: State, name: str) -> State:
-    """Return one period's counts with the period as the last group column.
-
-    Counts that have such a column are returned unchanged.
-    """
+    """Return one period's counts with it as the last group column, unless they have this column."""
     if state.group_names[-1:] == ("period",):
         return state
     periods = {source.period for source in state.sources}
@@ -348,18 +345,11 @@ def _by_period(state: State, name: str) -> State:
     return state._replace(group_names=(*names, "period"), orders=orders)
 
 
-def _warn_of_alike(sent: Iterable[list[tuple[str, bool]]]) -> None:
+def _warn_of_alike(alike: Sequence[tuple[str, str]]) -> None:
     """Warn once about parts with equal counts, perhaps from the same rows, that lack a name."""
-    found = [
-        (first, name)
-        for (first, was_named), *others in sent
-        for name, is_named in others
-        # Small countings with different names may be equal by coincidence.
-        if not (was_named and is_named)
-    ]
-    if not found:
+    if not alike:
         return
-    (first, second), *others = found
+    (first, second), *others = alike
     more = f" This holds for {counted(len(others), 'other part')} as well." if others else ""
     _input.warn(
         f"{first} and {second} are different countings with equal counts, so rows may count twice. "
@@ -381,14 +371,11 @@ class Agreement:
         self._classes = _labels.Classes()
         # The first part with each value of a fact, which a method gives its name
         self._first: defaultdict[str, dict[Any, Any]] = defaultdict(dict)
-        # Kind of the labels of each group column, with the part that determined the kind
-        self._kinds: list[tuple[Any, str]] = []
 
     def check(self, name: str, state: State) -> None:
         """Raise a MergeError for a part with other classes, groups or label kinds."""
         self._check_columns(name, state)
         self._check_classes(name, state)
-        self._check_groups(name, state)
         self._check_kinds(name, state)
 
     def check_level(self, name: str, state: State) -> None:
@@ -476,48 +463,34 @@ class Agreement:
                 )
         known[columns] = name
 
-    def _check_groups(self, name: str, state: State) -> None:
-        # Counts without rows agree with counts of any groups.
-        if state.labels is not None and state.labels.size == 0:
-            return
-        first = self._first["grouping"]
-        first.setdefault(state.labels is not None, name)
-        if len(first) > 1:
-            raise MergeError(
-                f"{first[False]} has no groups, and {first[True]} has "
-                "groups; name the missing group, for instance by counts.regroup({None: 'device 7'})"
-                f"{self._when}, or count all {self._parts} with groups, or all without",
-                reason="groups",
-            )
-
     def _check_kinds(self, name: str, state: State) -> None:
-        kind = None if state.labels is None else _labels.kind_of(state.labels)
-        if kind is None:  # there are no labels
+        kind = () if state.labels is None else _labels.kind_of(state.labels)
+        if kind is None:  # counts without rows agree with counts of any groups
             return
         kinds = kind if isinstance(kind, tuple) else (kind,)
-        self._kinds = self._kinds or [(of_column, name) for of_column in kinds]
-        before = [of_column for of_column, _ in self._kinds]
-        united: list[Any] = [None]
-        if len(before) == len(kinds):
-            united = [_labels.unite_kinds(*pair) for pair in zip(before, kinds, strict=True)]
-        if None in united:
+        for others, first in self._first["kinds"].items():
+            if _labels.unite_kinds(others, kinds) is not None:
+                continue
+            if not kinds or not others:
+                without, having = (first, name) if kinds else (name, first)
+                raise MergeError(
+                    f"{without} has no groups, and {having} has groups; name the missing group, "
+                    f"for instance by counts.regroup({{None: 'device 7'}}){self._when}, or count "
+                    f"all {self._parts} with groups, or all without",
+                    reason="groups",
+                )
             raise MergeTypeError(
                 f"{name}: groups of different kinds cannot be merged: it has groups labelled by "
-                f"{' and '.join(map(str, kinds))}, and {self._kinds[united.index(None)][1]} has "
-                f"groups labelled by {' and '.join(map(str, before))}",
+                f"{' and '.join(map(str, kinds))}, and {first} has groups labelled by "
+                f"{' and '.join(map(str, others))}",
                 "All need groups of one kind, for instance text by .regroup(str) of the counts"
                 f"{self._when}, or by .astype(str) of the labels.",
                 "kinds",
             )
-        # A kind changes if all rows of earlier parts lack a label.
-        self._kinds = [
-            known if known[0] == new else (new, name)
-            for known, new in zip(self._kinds, united, strict=True)
-        ]
+        self._first["kinds"].setdefault(kinds, name)
 
 
 def difference(whole: State, part: State) -> State:
-    """Subtract a part from merged counts."""
     agreement = Agreement()
     try:
         for name, state in (("the whole", whole), ("the part", part)):
@@ -527,14 +500,14 @@ def difference(whole: State, part: State) -> State:
     except MergeError as error:
         mend = "Subtract the part as it was merged: with these groups, labels and scores or bins."
         raise type(error)(error.fact, mend, error.reason) from None
-    sources = _without_sources(whole.sources, part.sources, is_complete=whole.is_complete)
-    try:
-        withheld = whole.disclosure.withheld.without(part.disclosure.withheld)
-    except ValueError as error:
-        raise MergeError(f"{error}; it is not a part of these counts.") from error
+    sources = _without_sources(whole, part)
+    withheld = whole.disclosure.withheld.without(part.disclosure.withheld)
     n_missing = whole.n_missing - part.n_missing
-    if n_missing < 0:
-        raise MergeError("the part leaves out more rows than the whole.")
+    if withheld is None or n_missing < 0:
+        raise MergeError(
+            "the part leaves out or withholds more rows or groups than the whole, so it is not a "
+            "part of these counts."
+        )
     remaining = _without_cells if whole.summary is None else _without_groups
     state = remaining(whole, part)._replace(
         n_missing=n_missing, sources=sources, is_complete=whole.is_complete and bool(sources)
@@ -542,24 +515,19 @@ def difference(whole: State, part: State) -> State:
     return state.with_disclosure(withheld=withheld)
 
 
-def _without_sources(
-    whole: tuple[Source, ...], part: tuple[Source, ...], *, is_complete: bool
-) -> tuple[Source, ...]:
-    """Return the sources that remain after a part is taken out."""
-    known = {source.identifier for source in whole}
-    absent = [source for source in part if source.identifier not in known]
-    if absent:
-        raise MergeError(f"the counts do not contain {absent[0].in_words()}.")
-    if is_complete and not part:
+def _without_sources(whole: State, part: State) -> tuple[Source, ...]:
+    left = {source.identifier: source for source in whole.sources}
+    for source in part.sources:
+        if left.pop(source.identifier, None) is None:
+            raise MergeError(f"the counts do not contain {source.in_words()}.")
+    if whole.is_complete and not part.sources:
         raise MergeError(
             "the part has no source, and all rows of the counts have one: it cannot be among them."
         )
-    out = {source.identifier for source in part}
-    return tuple(source for source in whole if source.identifier not in out)
+    return tuple(left.values())
 
 
 def _places(whole: State, part: State) -> NDArray[np.intp]:
-    """Return the position in the whole of each group in the part."""
     if whole.labels is None or part.labels is None:
         return np.zeros(part.n_groups, np.intp)
     place = _labels.places_of(part.labels, whole.labels)
@@ -592,17 +560,13 @@ def _without_cells(whole: State, part: State) -> State:
         weights = ours.weights.copy()
         weights[:, place] -= weights_of(theirs)
         weights[np.tile(counts == 0, (2, 1))] = 0.0
-        not_exact = MergeError(
-            "the weights of the part are too large to be taken out without rounding, or are not "
-            "those of the merged part; merge the other parts again."
-        )
-        try:
-            check_weight_sums(weights, *counts)
-        except ValueError as error:
-            raise not_exact from error
         # The sums keep the rounding error of the whole.
-        if ((ours.weights > _LARGEST_RATIOS * weights) & (weights > 0.0)).any():
-            raise not_exact
+        is_rounded = (ours.weights > _LARGEST_RATIOS * weights) & (weights > 0.0)
+        if is_rounded.any() or not are_weight_sums(weights, *counts).all():
+            raise MergeError(
+                "the weights of the part are too large to be taken out without rounding, or are "
+                "not those of the merged part; merge the other parts again."
+            )
     kept = (counts[0] > 0) | (counts[1] > 0)
     sizes = np.bincount(ours.groups[kept], minlength=whole.n_groups)
     cells = ours._replace(negatives=counts[0], positives=counts[1], weights=weights)

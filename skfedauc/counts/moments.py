@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc._kernel import Cells, Concordance, PlacementSums
+from skfedauc._kernel import Cells, Concordance
 
 Floats = NDArray[np.float64]
 
@@ -68,18 +68,6 @@ def group_aucs(u2: NDArray[Any], negatives: ClassRows, positives: ClassRows) -> 
     """Return each group's AUC; NaN if the group lacks a class."""
     pairs = negatives.weight * positives.weight
     return np.minimum(ratio(u2.astype(np.float64) / 2.0, pairs), 1.0)
-
-
-def own_moments(found: PlacementSums, negatives: ClassRows, positives: ClassRows) -> OwnMoments:
-    """Return the sums within each group, without rounding errors of rows that do not vary."""
-    of_negatives, of_positives = (
-        np.where(is_rounding_error(squared, rows.squares), 0.0, [once, squared])
-        for once, squared, rows in zip(
-            found.once, found.squared, (negatives, positives), strict=True
-        )
-    )
-    of_comparisons = found.comparisons, found.comparisons_squared
-    return OwnMoments._make([*of_positives, *of_negatives, *of_comparisons])
 
 
 def is_rounding_error(squared: Any, weights: Any) -> Any:
@@ -154,23 +142,9 @@ def dtype_of_u2(n_negatives: NDArray[Any], n_positives: NDArray[Any]) -> np.dtyp
     return np.dtype(object if is_large.any() else np.uint64)
 
 
-def rows_by_class(content: Cells | Summary, found: Concordance) -> tuple[ClassRows, ClassRows]:
-    """Return numbers and weights of the negatives and the positives in each group."""
-    starts = content.starts[:-1]
-    squares: Sequence[NDArray[Any]] = found.n_negatives, found.n_positives
-    if content.weights is not None and starts.size:
-        squares = [np.add.reduceat(of_class, starts) for of_class in content.weights[2:]]
-    negatives, positives = (
-        ClassRows(n, weight.astype(np.float64), of_class.astype(np.float64))
-        for n, weight, of_class in zip(found[:2], found[2:4], squares, strict=True)
-    )
-    return negatives, positives
-
-
 def merged_summaries(
     parts: Sequence[Summary], numbers: Sequence[NDArray[np.intp]], n_groups: int
 ) -> Summary:
-    """Merge summaries with different groups."""
     if any(part.weights is not None for part in parts):
         parts = [
             part._replace(weights=weights_of(part), u2=part.u2.astype(np.float64)) for part in parts
@@ -203,48 +177,33 @@ def weights_of(content: Cells | Summary) -> Floats:
 _CLOSE = 1e-6
 
 
-def wrong_summary(summary: Summary) -> str | None:
-    """Return why no rows can have this summary; None without a contradiction."""
-    floats = summary.u2.astype(np.float64), summary.moments
-    if not all(np.isfinite(sums).all() for sums in floats):
-        return "its sums are not finite numbers"
-    for what, is_wrong in _wrong_sums(summary):
-        if is_wrong.any():
-            return f"its {what}, in group {int(np.argmax(is_wrong))}"
-    return None
-
-
-def _wrong_sums(summary: Summary) -> Iterator[tuple[str, NDArray[np.bool_]]]:
-    """Yield phrases on impossible sums, each with the affected groups."""
-    negatives, positives = rows_by_class(summary, summary.concordance)
-    pairs, has_equal_weights = negatives.weight * positives.weight, summary.weights is None
+def faults_of_summary(
+    summary: Summary, negatives: ClassRows, positives: ClassRows
+) -> Iterator[tuple[str, Any]]:
+    """Yield what may be wrong with a summary, and whether it is, also by group."""
+    is_finite = np.isfinite(summary.u2.astype(np.float64)).all()
+    yield "its sums are not finite numbers", not (is_finite and np.isfinite(summary.moments).all())
     # Without weights, twice U is an exact number.
-    near: Any = 0 if has_equal_weights else _CLOSE * pairs
+    near: Any = 0 if summary.weights is None else _CLOSE * (negatives.weight * positives.weight)
     names = ("", "lowest ", "highest ")
-    for name, of_pairs, moments in zip(names, summary.u2, summary.moments, strict=False):
-        u2 = of_pairs.astype(np.float64)
-        yield (
-            f"{name}u2 is not from 0 to twice its number of pairs",
-            ~((u2 >= 0) & (u2 <= 2.0 * pairs + near)),
-        )
+    for name, u2, moments in zip(names, summary.u2, summary.moments, strict=False):
         own = OwnMoments(*moments)
-        for what, is_wrong in _wrong_moments(u2, own, negatives, positives, has_equal_weights):
-            yield name + what, is_wrong
+        pairs = u2.astype(np.float64)
+        for what, is_wrong in _wrong_sums(pairs, own, negatives, positives, near):
+            yield f"its {name}{what}", is_wrong
     if summary.has_limits:
         value, low, high = summary.u2
         is_wrong = np.asarray((low > value + near) | (value > high + near), np.bool_)
-        yield "u2 is not from lowest_u2 to highest_u2", is_wrong
+        yield "its u2 is not from lowest_u2 to highest_u2", is_wrong
 
 
-def _wrong_moments(
-    u2: Floats,
-    moments: OwnMoments,
-    negatives: ClassRows,
-    positives: ClassRows,
-    has_equal_weights: bool,
+def _wrong_sums(
+    u2: Floats, moments: OwnMoments, negatives: ClassRows, positives: ClassRows, near: Any
 ) -> Iterator[tuple[str, NDArray[np.bool_]]]:
     """Yield phrases on impossible sums, each with the affected groups."""
-    pairs = negatives.weight * positives.weight
+    pairs, has_equal_weights = negatives.weight * positives.weight, np.ndim(near) == 0
+    most = 2.0 * pairs + near
+    yield "u2 is not from 0 to twice its number of pairs", _are_outside(u2, 0.0, most)
     auc = ratio(u2 / 2.0, pairs, 0.0)
     for name, rows, once, squared in (
         ("positives", positives, moments.positives_once, moments.positives_squared),
@@ -255,21 +214,18 @@ def _wrong_moments(
         most = rows.squares * np.maximum(auc, 1.0 - auc) ** 2
         most = np.where((pairs > 0) & (rows.n > 1), most, 0.0)
         near = _CLOSE * rows.squares * (pairs > 0)
-        yield (
-            f"{name}_squared is negative or too large",
-            ~((squared >= 0) & (squared <= most + near)),
-        )
+        yield f"{name}_squared is negative or too large", _are_outside(squared, 0.0, most + near)
         # Deviations with equal weights add up to 0. The other limit is that of Cauchy and Schwarz.
         limit = near if has_equal_weights else np.sqrt(rows.squares * (squared + near))
-        yield f"{name}_once is too large", ~(np.abs(once) <= limit)
+        yield f"{name}_once is too large", _are_outside(once, -limit, limit)
     once, squared = moments.comparisons, moments.comparisons_squared
     of_squares = np.where(pairs > 0, negatives.squares * positives.squares, 0.0)
     low, high = 1.0 - _CLOSE, 1.0 + _CLOSE
     # A comparison is 1, one half or 0, and its square is 1, one quarter or 0. The number of
     # comparisons above 0 is therefore 3 * comparisons - 2 * comparisons_squared.
-    is_possible = (squared >= once / 2.0 * low) & (squared <= once * high)
-    is_possible &= 3.0 * once - 2.0 * squared <= of_squares * high
-    yield "comparisons and comparisons_squared contradict each other", ~is_possible
+    is_wrong = _are_outside(squared, once / 2.0 * low, once * high)
+    is_wrong |= ~(3.0 * once - 2.0 * squared <= of_squares * high)
+    yield "comparisons and comparisons_squared contradict each other", is_wrong
     if has_equal_weights:
         yield "comparisons are not half of u2", ~(np.abs(once - auc * pairs) <= once * _CLOSE)
         # The sum of squares of the comparisons, minus their mean, is at least the sum of squares
@@ -278,3 +234,7 @@ def _wrong_moments(
         explained += positives.weight * moments.negatives_squared
         whole = squared - auc**2 * pairs
         yield "sums of squares are too large for u2", ~(explained <= whole + _CLOSE * pairs)
+
+
+def _are_outside(values: Floats, low: Floats | float, high: Floats) -> NDArray[np.bool_]:
+    return ~((low <= values) & (values <= high))

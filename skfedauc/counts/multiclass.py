@@ -132,15 +132,8 @@ class MulticlassCounts:
         ValueError, TypeError
             If an argument is not as described.
         """
-        rows = MulticlassRows.checked(
-            y_true,
-            y_score,
-            groups=groups,
-            multi_class=multi_class,
-            labels=labels,
-            sample_weight=sample_weight,
-            missing=missing,
-        )
+        of_rows = {"groups": groups, "sample_weight": sample_weight}
+        rows = MulticlassRows.checked(y_true, y_score, multi_class, labels, missing, **of_rows)
         return counts_of_classes(rows, disclosure)
 
     @classmethod
@@ -171,13 +164,12 @@ class MulticlassCounts:
             raise ValueError("parts is empty; pass one or more MulticlassCounts.")
         first = listed[0]
         for name in ("multi_class", "labels"):
-            expected = getattr(first, name)
-            for found in (getattr(part, name) for part in listed):
-                if expected != found:
-                    raise ValueError(
-                        f"all parts must have the same {name}; got {_words.shortened(expected)} "
-                        f"and {_words.shortened(found)}. Count the rows again with the same {name}."
-                    )
+            values = list(dict.fromkeys(getattr(part, name) for part in listed))
+            if len(values) > 1:
+                raise ValueError(
+                    f"all parts must have the same {name}; got {_words.shortened(values[0])} "
+                    f"and {_words.shortened(values[1])}. Count the rows again with the same {name}."
+                )
         merged = {key: ScoreCounts.merge([of.parts[key] for of in listed]) for key in first.parts}
         return cls(first.labels, first.multi_class, merged)
 
@@ -201,7 +193,6 @@ class MulticlassCounts:
 
 
 def counts_of_classes(rows: MulticlassRows, disclosure: Any = "exact") -> MulticlassCounts:
-    """Count validated rows."""
     parts = {
         key: counts_of_rows(rows.of(key), None, rows.names).reduced(disclosure)
         for key in keys_of(rows.by_class, rows.multi_class)
@@ -221,14 +212,7 @@ class MulticlassRows(NamedTuple):
 
     @classmethod
     def checked(
-        cls,
-        y_true: Any,
-        y_score: Any,
-        *,
-        multi_class: Any,
-        labels: Any,
-        missing: Any,
-        **of_rows: Any,
+        cls, y_true: Any, y_score: Any, multi_class: Any, labels: Any, missing: Any, **of_rows: Any
     ) -> MulticlassRows:
         """Validate the arguments of `MulticlassCounts.from_predictions`, and clusters."""
         multi_class, missing = check_multi_class(multi_class), _labels.check_missing(missing)
@@ -314,8 +298,6 @@ def _columns_of(y_score: Any, labels: list[Any]) -> list[int]:
     """
     by_position = list(range(len(labels)))
     names = list(getattr(y_score, "column_names", getattr(y_score, "columns", ())))
-    if len(names) != len(labels):
-        return by_position
     texts = list(map(str, names))
     # Names that pandas, pyarrow and Polars give to the columns of an array
     is_default = texts in ([str(n) for n in by_position], [f"column_{n}" for n in by_position])
@@ -330,7 +312,7 @@ def _columns_of(y_score: Any, labels: list[Any]) -> list[int]:
                     "or the columns in this order, with the classes as names."
                 )
             return found
-    if is_default:
+    if is_default or len(names) != len(labels):
         return by_position
     raise ValueError(
         f"the columns of y_score are {_words.listed(names)}, but the classes are "

@@ -50,7 +50,7 @@ from skfedauc.counts.files import (
 )
 from skfedauc.counts.moments import OwnMoments, Summary, dtype_of_u2
 from skfedauc.counts.reducing import regrouped
-from skfedauc.counts.state import Source, State, changed, checked, in_order
+from skfedauc.counts.state import Source, State, checked, in_order
 
 pq = pyarrow_parquet()  # raises the error for a missing package
 import pyarrow as pa  # noqa: E402
@@ -453,7 +453,7 @@ def _state_of(
     if is_sorted:
         return state
     if labels is None:
-        return changed(state, state.cells, None)
+        return state.summed(None)
     return regrouped(state, lambda label: label)._replace(**facts)
 
 

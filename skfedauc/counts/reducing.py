@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
@@ -21,7 +20,7 @@ from skfedauc.counts.disclosure import (
     needs,
 )
 from skfedauc.counts.moments import Summary
-from skfedauc.counts.state import MOST_ROWS, Ranges, State, by_class, changed
+from skfedauc.counts.state import MOST_ROWS, Ranges, State, by_class
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -43,8 +42,7 @@ def reduced(state: State, rule: Disclosure) -> State:
     if least is None or state.disclosure.bins is None:
         return state
     cells, ranges, codes = _join_small(state.cells, state.disclosure.bins, least)
-    state = changed(state, cells, codes, ranges=ranges)
-    return state.with_disclosure(bins=None)
+    return state._replace(content=cells, ranges=ranges).summed(codes).with_disclosure(bins=None)
 
 
 def at_level(state: State, rule: Disclosure, *, widen: bool = False) -> State:
@@ -75,9 +73,9 @@ def _binned(state: State, to: Bins, *, widen: bool) -> State:
         is_of_rule = bool((low == high).all())
         if is_of_rule or widen:
             scores, ranges = _united_bins(to, low, high)
-            cells = cells._replace(scores=scores)
-            state = changed(state, cells, cells.groups, ranges=ranges)
-            return state.with_disclosure(level="bins", bins=to if is_of_rule else None)
+            state = state._replace(content=cells._replace(scores=scores), ranges=ranges)
+            bins = to if is_of_rule else None
+            return state.summed(cells.groups).with_disclosure(level="bins", bins=bins)
     raise DisclosureError(
         f"counts with {level_in_words(held)} cannot be reduced to {to!r}: a range of theirs is not "
         "within one of its bins. Count the rows again, or pass bins that contain theirs."
@@ -144,11 +142,7 @@ def _without_small(state: State, least: int, tell: str) -> State:
 
 
 def withheld_of(
-    n_negatives: NDArray[np.int64],
-    n_positives: NDArray[np.int64],
-    labels: Sequence[Any],
-    least: int,
-    tell: str,
+    n_negatives: Integers, n_positives: Integers, labels: Sequence[Any], least: int, tell: str
 ) -> Withheld:
     """Return what is disclosed about withheld groups with these rows.
 
@@ -201,7 +195,7 @@ def regrouped(state: State, to: Mapping[Any, Any] | Callable[[Any], Any] | None)
     if not state.n_groups:
         return state._replace(labels=None if labels is None else labels[:0])
     if not isinstance(state.content, Summary):
-        return changed(state, state.content, numbers[state.content.groups], labels=labels)
+        return state._replace(labels=labels).summed(numbers[state.content.groups])
     order = np.argsort(numbers, kind="stable")
     equal = np.flatnonzero(np.diff(numbers[order]) == 0)
     if equal.size:
@@ -210,8 +204,7 @@ def regrouped(state: State, to: Mapping[Any, Any] | Callable[[Any], Any] | None)
     return state._replace(content=state.content.take(order), labels=labels)
 
 
-def with_scores(state: State, function: Callable[[NDArray[np.float64]], Any]) -> State:
-    """Return the counts after a function is applied to the distinct scores."""
+def with_scores(state: State, function: Callable[[Floats], Any]) -> State:
     if not callable(function):
         raise TypeError(f"function must be callable; got {_words.described(function)}.")
     needs(state.disclosure, Need.EXACT, "map_scores")
@@ -224,18 +217,15 @@ def with_scores(state: State, function: Callable[[NDArray[np.float64]], Any]) ->
             f"{name} must have one number for each distinct score; got {scores.size} for "
             f"{distinct.size} scores."
         )
-    return changed(state, cells._replace(scores=scores[numbers]), cells.groups)
+    return state._replace(content=cells._replace(scores=scores[numbers])).summed(cells.groups)
 
 
-def _score_between(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return a score near each range's middle."""
-    between: NDArray[np.float64] = (1 - _SHARE) * low + _SHARE * high
+def _score_between(low: Floats, high: Floats) -> Floats:
+    between: Floats = (1 - _SHARE) * low + _SHARE * high
     return between
 
 
-def _united_bins(
-    bins: Bins, low: NDArray[np.int64], high: NDArray[np.int64]
-) -> tuple[NDArray[np.float64], Ranges]:
+def _united_bins(bins: Bins, low: Integers, high: Integers) -> tuple[Floats, Ranges]:
     """Return scores and ranges for cells that each hold several neighboring bins."""
     scores = bins.scores_of(low)
     between = _score_between(scores, bins.scores_of(high))
@@ -290,13 +280,10 @@ def _rounded(
     first: Integers, last: Integers, codes: NDArray[np.intp], bins: Bins
 ) -> tuple[Integers, Integers]:
     """Return the ranges' lowest and highest bins, rounded outwards without overlap."""
-    if bins.n_bins is None:
-        least, most = bins.numbers_of([-sys.float_info.max, sys.float_info.max]).tolist()
-    else:
-        least, most = 0, bins.n_bins - 1
+    rule = bins._rule  # noqa: SLF001
     n_bits = np.maximum(_bit_length(last - first) - 1, 0)
-    low = np.maximum(first >> n_bits << n_bits, least)
-    high = np.minimum(((last >> n_bits) + 1 << n_bits) - 1, most)
+    low = np.maximum(first >> n_bits << n_bits, rule.first)
+    high = np.minimum(((last >> n_bits) + 1 << n_bits) - 1, rule.last)
     # Between two cells of a group, the edge with the roundest number limits both ranges.
     is_pair = codes[1:] == codes[:-1]
     ends, begins = last[:-1], first[1:]
@@ -308,7 +295,6 @@ def _rounded(
 
 
 def _bit_length(numbers: Integers) -> Integers:
-    """Return how many bits each nonnegative number below 2**53 has."""
     return np.frexp(numbers.astype(np.float64))[1].astype(np.int64)
 
 
@@ -318,7 +304,6 @@ _SAME_CLASS = 0.1
 
 
 def _join_nearest(cells: Cells, ranges: Ranges, max_cells: int) -> tuple[Cells, Ranges]:
-    """Join neighboring cells by group until there are `max_cells`."""
     lows, highs, sums = _shares_of_cells(cells, ranges)
     first, codes, seed = np.arange(cells.scores.size), cells.groups, 0
     while first.size > max_cells:

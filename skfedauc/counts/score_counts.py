@@ -338,8 +338,7 @@ class ScoreCounts(Saved):
         Notes
         -----
         In CSV files, columns are separated by commas, semicolons or tabs, group labels are text,
-        and only empty cells are missing values. To keep what is counted if a batch fails, save the
-        counts of each batch, and `merge` the files.
+        and only empty cells are missing values.
 
         Examples
         --------
@@ -567,10 +566,7 @@ class ScoreCounts(Saved):
         return self._with(reducing.with_scores(self._state, function))
 
     def reduced(
-        self,
-        disclosure: str | Bins | Disclosure | None = None,
-        *,
-        max_cells: int | None = None,
+        self, disclosure: str | Bins | Disclosure | None = None, *, max_cells: int | None = None
     ) -> ScoreCounts:
         """Return counts that disclose less, or that have fewer cells.
 
@@ -950,7 +946,6 @@ def view_of(counts: ScoreCounts) -> State:
 def counts_of_rows(
     rows: _rows.Rows, n_jobs: int | None = None, group_names: tuple[str, ...] = ()
 ) -> ScoreCounts:
-    """Count validated rows."""
     return ScoreCounts._of(state_of_rows(rows, n_jobs, group_names))  # noqa: SLF001
 
 

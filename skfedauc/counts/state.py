@@ -10,7 +10,7 @@ import hmac
 import math
 import re
 import secrets
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -18,31 +18,16 @@ from numpy.typing import NDArray
 
 from skfedauc import _input, _labels, _rows
 from skfedauc import _kernel as kernel
-from skfedauc._kernel import (
-    Cells,
-    Concordance,
-    PlacementSums,
-    add_cells,
-    concordance,
-    number_cells,
-    placement_sums,
-    total,
-)
+from skfedauc._kernel import Cells, Concordance, PlacementSums
 from skfedauc._words import described, shortened
+from skfedauc.counts import moments
 from skfedauc.counts.bins import Bins
 from skfedauc.counts.disclosure import Disclosure, Need, Withheld, needs
-from skfedauc.counts.moments import (
-    ClassRows,
-    OwnMoments,
-    Summary,
-    own_moments,
-    rows_by_class,
-    wrong_summary,
-)
+from skfedauc.counts.moments import ClassRows, Floats, OwnMoments, Summary
 
 # Lowest and highest possible score of the rows in each cell, of shape (2, n_cells); the score of a
 # cell lies within its range.
-Ranges: TypeAlias = NDArray[np.float64]
+Ranges: TypeAlias = Floats
 # Most rows of a class, so that products and sums of counts fit in 64-bit integers
 MOST_ROWS = 1 << 40
 # From this many rows on, warn if the compiled kernel is not available.
@@ -109,10 +94,9 @@ def new_source(
 ) -> Source:
     """Check `ScoreCounts.with_source`'s arguments, and return a source."""
     for argument, value in {"name": name, "model": model, "period": period}.items():
-        if value is not None:
-            if not isinstance(value, str):
-                raise TypeError(f"{argument} must be a str or None; got {described(value)}.")
-            _labels.check_text([value], argument)
+        if not isinstance(value, str | None):
+            raise TypeError(f"{argument} must be a str or None; got {described(value)}.")
+        _labels.check_text([value or ""], argument)
     pairs = tuple(sorted(dict(metadata or {}).items(), key=str))
     for pair in pairs:
         if not all(isinstance(text, str) for text in pair):
@@ -138,16 +122,15 @@ def in_order(sources: Iterable[Source]) -> tuple[Source, ...]:
     return tuple(found.values())
 
 
-def wrong_sources(sources: tuple[Source, ...]) -> str | None:
-    """Return why sources from a file are invalid; None for valid sources."""
-    are_valid = all(
+def are_sources(sources: tuple[Source, ...]) -> bool:
+    """Return whether sources from a file are valid."""
+    return all(
         isinstance(source.identifier, str)
         and re.fullmatch("[0-9a-f]{32}", source.identifier)
         and all(isinstance(text, str | None) for text in source[:3])
         and all(isinstance(text, str) for pair in source.metadata for text in pair)
         for source in sources
     )
-    return None if are_valid else "its sources are none"
 
 
 class _Facts(NamedTuple):
@@ -203,7 +186,7 @@ class State(_Facts):
     @property
     def n_rows(self) -> tuple[int, int]:
         """Numbers of negatives and positives."""
-        return total(self.content.negatives), total(self.content.positives)
+        return kernel.total(self.content.negatives), kernel.total(self.content.positives)
 
     @property
     def is_weighted(self) -> bool:
@@ -223,7 +206,7 @@ class State(_Facts):
         """
         if self.summary is not None:
             return self.summary.concordance
-        found = concordance(self.cells, self.n_jobs)
+        found = kernel.concordance(self.cells, self.n_jobs)
         for array in found:
             array.flags.writeable = False
         return found
@@ -231,7 +214,16 @@ class State(_Facts):
     @functools.cached_property
     def rows_by_class(self) -> tuple[ClassRows, ClassRows]:
         """Numbers, weights and squared weights of the negatives and the positives by group."""
-        return rows_by_class(self.content, self.concordance)
+        content, found = self.content, self.concordance
+        starts = content.starts[:-1]
+        squares: Sequence[NDArray[Any]] = found[:2]
+        if content.weights is not None and starts.size:
+            squares = [np.add.reduceat(of_class, starts) for of_class in content.weights[2:]]
+        negatives, positives = (
+            ClassRows(n, weight.astype(np.float64), of_class.astype(np.float64))
+            for n, weight, of_class in zip(found[:2], found[2:4], squares, strict=True)
+        )
+        return negatives, positives
 
     @functools.cached_property
     def own_moments(self) -> OwnMoments:
@@ -240,12 +232,20 @@ class State(_Facts):
             return OwnMoments(*self.summary.moments[0])
         # The sums among all rows come with the sums within groups.
         among_all = vars(self).get("_sums")
-        sums = among_all or placement_sums(self.cells, n_jobs=self.n_jobs)
-        return own_moments(sums[0], *self.rows_by_class)
+        found, _ = among_all or kernel.placement_sums(self.cells, n_jobs=self.n_jobs)
+        # Without the rounding errors of rows that do not vary
+        of_negatives, of_positives = (
+            np.where(moments.is_rounding_error(squared, rows.squares), 0.0, [once, squared])
+            for once, squared, rows in zip(
+                found.once, found.squared, self.rows_by_class, strict=True
+            )
+        )
+        of_comparisons = found.comparisons, found.comparisons_squared
+        return OwnMoments._make([*of_positives, *of_negatives, *of_comparisons])
 
     @functools.cached_property
     def _sums(self) -> tuple[PlacementSums, PlacementSums]:
-        return placement_sums(self.cells, among_all=True, n_jobs=self.n_jobs)
+        return kernel.placement_sums(self.cells, among_all=True, n_jobs=self.n_jobs)
 
     @property
     def sums_among_all(self) -> PlacementSums:
@@ -290,16 +290,29 @@ class State(_Facts):
         # Rows of both classes have separate scores.
         apart, cell = by_class(content)
         exact = self._replace(ranges=None).with_disclosure(level="exact", bins=None)
+        low, high = self.ranges[:, cell]
+        ends = (
+            apart._replace(scores=np.where(apart.positives > 0, *of_classes))
+            for of_classes in ((low, high), (high, low))
+        )
+        low_aucs, high_aucs = (
+            exact._replace(content=end).summed(content.groups[cell]) for end in ends
+        )
+        return low_aucs, high_aucs
 
-        def with_ends(
-            of_positives: NDArray[np.float64], of_negatives: NDArray[np.float64]
-        ) -> State:
-            scores = np.where(apart.positives > 0, of_positives[cell], of_negatives[cell])
-            cells = apart._replace(scores=scores)
-            return exact._replace(content=add_cells(cells, content.groups[cell], self.n_groups))
+    def summed(self, codes: NDArray[np.intp] | None) -> State:
+        """Return the state after sorting its cells, and adding up those of one group and score.
 
-        low, high = self.ranges
-        return with_ends(low, high), with_ends(high, low)
+        The cells may come in any order; their `starts` are ignored, as are the `codes`, the numbers
+        of their groups, without labels.
+        """
+        cells = self.cells
+        check_n_rows(negatives=cells.negatives, positives=cells.positives)
+        codes, n_groups = (None, 1) if self.labels is None else (codes, self.labels.size)
+        sums, ranges = kernel.add_cells(cells, codes, n_groups), self.ranges
+        if ranges is not None:
+            ranges = hull(cells.scores, ranges, codes, sums)
+        return self._replace(content=sums, ranges=ranges)
 
     def digest(self) -> bytes:
         """Return a digest of the counts and labels, to compare counts that are at hand.
@@ -337,27 +350,9 @@ def _text_of_label(label: Any) -> str:
     return str(label) if zone is None else f"{label} {zone}"
 
 
-def added(cells: Cells, codes: NDArray[np.intp] | None, **facts: Any) -> State:
-    """Add up cells with equal group and score, and return their state.
-
-    Cells may come in any order, and their `starts` are ignored, as are the `codes` of their groups
-    without labels. The other facts are attributes of `State`, with the ranges of the cells and the
-    labels of the groups.
-    """
-    check_n_rows(negatives=cells.negatives, positives=cells.positives)
-    labels = facts.get("labels")
-    codes, n_groups = (None, 1) if labels is None else (codes, labels.size)
-    sums, ranges = add_cells(cells, codes, n_groups), facts.pop("ranges", None)
-    if ranges is not None:
-        ranges = hull(cells.scores, ranges, codes, sums)
-    return State(sums, ranges=ranges, **facts)
-
-
-def hull(
-    scores: NDArray[np.float64], ranges: Ranges, codes: NDArray[np.intp] | None, added: Cells
-) -> Ranges:
+def hull(scores: Floats, ranges: Ranges, codes: NDArray[np.intp] | None, added: Cells) -> Ranges:
     """Return, for each cell in `added`, the smallest range that holds its parts' ranges."""
-    numbers, _ = number_cells(scores, codes, added.starts.size - 1)
+    numbers, _ = kernel.number_cells(scores, codes, added.starts.size - 1)
     hull = np.empty((2, added.scores.size))
     hull[0], hull[1] = np.inf, -np.inf
     np.minimum.at(hull[0], numbers, ranges[0])
@@ -380,15 +375,7 @@ def by_class(cells: Cells) -> tuple[Cells, NDArray[np.intp]]:
     return Cells(cells.starts, cells.scores[cell], negatives, positives, weights), cell
 
 
-def changed(state: State, cells: Cells, codes: NDArray[np.intp] | None, **changes: Any) -> State:
-    """Return the state of other cells of the same rows."""
-    facts = {**state._asdict(), **changes}
-    del facts["content"]
-    return added(cells, codes, **facts)
-
-
 def check_n_rows(**numbers: Any) -> None:
-    """Raise a ValueError for more rows than exact counts permit."""
     for name, counts in numbers.items():
         found = float(np.sum(counts, dtype=np.float64))
         if found > MOST_ROWS:
@@ -401,7 +388,6 @@ def check_n_rows(**numbers: Any) -> None:
 def state_of_rows(
     rows: _rows.Rows, n_jobs: int | None = None, group_names: tuple[str, ...] = ()
 ) -> State:
-    """Count validated rows by group and score."""
     n_groups = 1 if rows.labels is None else rows.labels.size
     if rows.scores.size >= _MANY_ROWS and kernel.name() == "numpy":
         _warn_of_slow_kernel()
@@ -434,40 +420,56 @@ def checked(state: State, name: str) -> State:
 
     The reader of files makes arrays of the right types and lengths, with cells in order.
     """
-    wrong = _wrong_rows(state.content)
-    if not isinstance(state.content, Summary):
-        wrong = wrong or wrong_ranges(state.content.scores, state.ranges, state.disclosure.bins)
-    if state.labels is not None and not _labels.are_sorted_labels(state.labels):
-        wrong = wrong or "its labels are not in order"
-    wrong = wrong or _wrong_facts(state)
-    if wrong is not None:
-        raise ValueError(f"{name} is damaged: {wrong}. Make it again, or ask for another copy.")
+    for reason, is_wrong in _faults(state):
+        if np.any(is_wrong):
+            where = "at cell" if state.summary is None else "in group"
+            place = f", {where} {int(np.argmax(is_wrong))}" if np.ndim(is_wrong) else ""
+            raise ValueError(
+                f"{name} is damaged: {reason}{place}. Make it again, or ask for another copy."
+            )
     return state
 
 
-def _wrong_rows(content: Cells | Summary) -> str | None:
+def _faults(state: State) -> Iterator[tuple[str, Any]]:
+    """Yield what may be wrong with a file's state, and whether it is, also by cell or group."""
+    content = state.content
     negatives, positives, weights = content.negatives, content.positives, content.weights
-    if isinstance(content, Cells) and not np.isfinite(content.scores).all():
-        return f"its scores are not finite numbers, at cell {np.isfinite(content.scores).argmin()}"
-    if max(float(counts.sum(dtype=np.float64)) for counts in (negatives, positives)) > MOST_ROWS:
-        return "it has more rows than can be counted"
-    has_rows = (negatives > 0) | (positives > 0)
-    if not has_rows.all():
-        what = "group" if isinstance(content, Summary) else "cell"
-        return f"it has {what}s without rows, at {what} {has_rows.argmin()}"
+    what = "groups"
+    if isinstance(content, Cells):
+        what = "cells"
+        yield "its scores are not finite numbers", ~np.isfinite(content.scores)
+    n_rows = [float(counts.sum(dtype=np.float64)) for counts in (negatives, positives)]
+    yield "it has more rows than can be counted", max(n_rows) > MOST_ROWS
+    yield f"it has {what} without rows", (negatives == 0) & (positives == 0)
     if weights is not None:
-        if not (np.isfinite(weights).all() and (weights >= 0).all()):
-            return "its weights are not finite numbers of 0 or more"
-        try:
-            check_weight_sums(weights, negatives, positives)
-        except ValueError:
-            return "its weights do not match its counts"
-    return wrong_summary(content) if isinstance(content, Summary) else None
+        are_valid = np.isfinite(weights) & (weights >= 0)
+        yield "its weights are not finite numbers of 0 or more", not are_valid.all()
+        are_sums = are_weight_sums(weights, negatives, positives)
+        yield "its weights do not match its counts", not are_sums.all()
+    if isinstance(content, Cells):
+        wrong = wrong_ranges(content.scores, state.ranges, state.disclosure.bins)
+        yield wrong or "", wrong is not None
+    else:
+        yield from moments.faults_of_summary(content, *state.rows_by_class)
+    is_sorted = state.labels is None or _labels.are_sorted_labels(state.labels)
+    yield "its labels are not in order", not is_sorted
+    can_be_counted = 0 <= state.n_missing <= MOST_ROWS
+    yield "the number of rows left out is none that can be counted", not can_be_counted
+    yield "its sources are none", not are_sources(state.sources)
+    is_possible = _are_possible(state.disclosure.withheld)
+    yield "what it says of withheld groups is impossible", not is_possible
+    seen, positive = state.classes
+    is_infinite = any(label in (math.inf, -math.inf) for label in (*seen, positive))
+    yield "the labels of its classes are none", is_infinite
+    try:
+        is_sorted = _labels.Classes.merged([state.classes]).seen == seen
+    except ValueError:
+        yield "the labels of its classes do not go together", True
+    is_known = positive is not None or not seen
+    yield "the labels of its classes are not in order", not (is_sorted and is_known)
 
 
-def wrong_ranges(
-    scores: NDArray[np.float64], ranges: Ranges | None, bins: Bins | None = None
-) -> str | None:
+def wrong_ranges(scores: Floats, ranges: Ranges | None, bins: Bins | None = None) -> str | None:
     """Return why these ranges are invalid for cells with these scores; None for valid ranges."""
     if ranges is None:
         return None
@@ -493,47 +495,35 @@ def wrong_ranges(
     return None
 
 
-def check_weight_sums(
-    weights: NDArray[np.float64], negatives: NDArray[Any], positives: NDArray[Any]
-) -> None:
+def check_weight_sums(weights: Floats, negatives: NDArray[Any], positives: NDArray[Any]) -> None:
     """Raise a ValueError for sums of weights and squared weights that no rows can have."""
-    for place, (name, counts) in enumerate((("negatives", negatives), ("positives", positives))):
-        sums, squares = weights[place], weights[place + 2]
-        # The sum of n squared weights is between W**2 / n, for equal weights, and W**2.
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            share = squares / sums**2
-            is_possible = (share >= (1 - 1e-6) / counts) & (share <= 1 + 1e-6)
-        is_possible &= (sums > 0) & (squares > 0)
-        if not np.where(counts == 0, (sums == 0) & (squares == 0), is_possible).all():
-            raise ValueError(
-                f"weight_{name} and squared_weight_{name} must be the sums of the weights and of "
-                f"the squared weights: 0 where n_{name} is 0, and elsewhere a total weight W above "
-                "0, with squares from W**2 / n to W**2 for n rows."
-            )
+    are_sums = are_weight_sums(weights, negatives, positives).all(axis=1)
+    if not are_sums.all():
+        name = ("negatives", "positives")[are_sums.argmin()]
+        raise ValueError(
+            f"weight_{name} and squared_weight_{name} must be the sums of the weights and of the "
+            f"squared weights: 0 where n_{name} is 0, and elsewhere a total weight W above 0, with "
+            "squares from W**2 / n to W**2 for n rows."
+        )
 
 
-def _wrong_facts(state: State) -> str | None:
-    (seen, positive), n_missing = state.classes, state.n_missing
-    if not 0 <= n_missing <= MOST_ROWS:
-        return "the number of rows left out is none that can be counted"
-    wrong = wrong_sources(state.sources) or _wrong_withheld(state.disclosure.withheld)
-    if wrong is not None:
-        return wrong
-    if any(label in (math.inf, -math.inf) for label in (*seen, positive)):
-        return "the labels of its classes are none"
-    try:
-        merged = _labels.Classes.merged([_labels.Classes(seen, positive)])
-    except ValueError:
-        return "the labels of its classes do not go together"
-    if merged.seen != seen or (seen and positive is None):
-        return "the labels of its classes are not in order"
-    return None
+def are_weight_sums(
+    weights: Floats, negatives: NDArray[Any], positives: NDArray[Any]
+) -> NDArray[np.bool_]:
+    """Return where rows with such sums of weights and of squared weights can exist, by class."""
+    counts, (sums, squares) = np.stack([negatives, positives]), weights.reshape(2, 2, -1)
+    # The sum of n squared weights is between W**2 / n, for equal weights, and W**2.
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        share = squares / sums**2
+        is_possible = (share >= (1 - 1e-6) / counts) & (share <= 1 + 1e-6)
+    is_possible &= (sums > 0) & (squares > 0)
+    return np.where(counts == 0, (sums == 0) & (squares == 0), is_possible)
 
 
-def _wrong_withheld(withheld: Withheld) -> str | None:
+def _are_possible(withheld: Withheld) -> bool:
     n_groups, negatives, positives, labels, is_low, *most = withheld
     known = [n_groups, *(n for n in (negatives, positives, *most) if n is not None)]
-    is_possible = (
+    return (
         all(type(n) is int and 0 <= n <= MOST_ROWS for n in known)
         and type(is_low) is bool
         and negatives in (None, most[0])
@@ -542,4 +532,3 @@ def _wrong_withheld(withheld: Withheld) -> str | None:
         and (n_groups > 0 or withheld.n_rows == 0)
         and len(labels or ()) <= n_groups
     )
-    return None if is_possible else "what it says of withheld groups is impossible"

@@ -20,7 +20,7 @@ from skfedauc.counts.bins import Bins
 from skfedauc.counts.disclosure import Disclosure, Need, needs
 from skfedauc.counts.files import entry_of
 from skfedauc.counts.reducing import at_level
-from skfedauc.counts.state import MOST_ROWS, State, added
+from skfedauc.counts.state import MOST_ROWS, State
 
 
 class Grid:
@@ -153,13 +153,7 @@ def state_of_vector(vector: Any, grid: Grid, modulus: int | None) -> State:
     numbers = numbers.astype(np.int64)
     negatives, positives = counts[:, place]
     cells = Cells(np.zeros(0, np.int64), bins.scores_of(numbers), negatives, positives, None)
-    return added(
-        cells,
-        codes,
-        labels=labels,
-        ranges=bins.ranges_of(numbers),
-        disclosure=Disclosure("bins", bins),
-    )
+    return State(cells, labels, bins.ranges_of(numbers), Disclosure("bins", bins)).summed(codes)
 
 
 def _checked(vector: Any, grid: Grid, modulus: int | None) -> NDArray[np.int64]:

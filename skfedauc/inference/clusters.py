@@ -31,7 +31,7 @@ def rows_of(clusters: ClusterCounts, exponent: int) -> Rows:
 
     Weights are divided by two to the power `exponent`.
     """
-    cells = clusters.with_weights_over(exponent).units.cells
+    cells = with_weights_over(clusters.units, exponent).cells
     amounts = np.concatenate([column.astype(np.float64) for column in cells.amounts])
     kept = np.flatnonzero(amounts > 0)
     cell = kept % max(cells.scores.size, 1)

@@ -15,8 +15,8 @@ from sklearn.utils import indexable
 from sklearn.utils.parallel import Parallel, delayed
 
 from skfedauc import _input, _labels, _rows, _sklearn, _words
-from skfedauc.counts import ScoreCounts, left_out
-from skfedauc.counts.score_counts import counts_of_rows, with_columns_of
+from skfedauc.counts import ScoreCounts
+from skfedauc.counts.score_counts import counts_of_rows, left_out, with_columns_of
 from skfedauc.inference import intervals
 from skfedauc.model_selection.splitter import WithinGroupStratifiedKFold
 from skfedauc.pairs import GroupPairs

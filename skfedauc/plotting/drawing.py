@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc import _input, _words
-from skfedauc.counts import left_out
+from skfedauc.counts.score_counts import left_out
 from skfedauc.inference.intervals import Method
 from skfedauc.report import (
     GroupAUC,

@@ -24,7 +24,7 @@ from skfedauc.counts import Bins, ScoreCounts
 from skfedauc.counts.files import check, entry_of, label_of
 from skfedauc.counts.merging import Agreement
 from skfedauc.counts.score_counts import identified, view_of
-from skfedauc.counts.state import MOST_ROWS, Source, in_order, wrong_sources
+from skfedauc.counts.state import MOST_ROWS, Source, are_sources, in_order
 from skfedauc.counts.vectors import check_for_bins, counts_by_bin
 from skfedauc.privacy.laplace import MOST_SCALE, variance_of
 
@@ -284,7 +284,7 @@ def read_content(data: Any, name: str) -> State:
                 "the groups of its releases and exact counts are not its groups": covered
                 == set(known),
                 "its exact counts have no source": sources or not exact,
-                "its sources are invalid": wrong_sources(sources) is None,
+                "its sources are invalid": are_sources(sources),
                 "its SHA-256 is another one": facts["sha256"] == digest,
             }
         )

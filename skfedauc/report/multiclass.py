@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from skfedauc import _input, _labels, _sklearn, _words
 from skfedauc.cluster_counts import ClusterCounts
-from skfedauc.counts import MultiClass, MulticlassCounts, MulticlassRows
+from skfedauc.counts import MulticlassCounts
 from skfedauc.counts.moments import Floats, ratio
-from skfedauc.counts.multiclass import counts_of_classes
+from skfedauc.counts.multiclass import MultiClass, MulticlassRows, counts_of_classes
 from skfedauc.counts.score_counts import view_of
 from skfedauc.inference import intervals
 from skfedauc.inference.intervals import AUCSpread
@@ -195,9 +195,7 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         undefined = check_undefined(undefined)
         _labels.check_groups_given(groups)
         of_rows = {"groups": groups, "sample_weight": sample_weight, "clusters": clusters}
-        rows = MulticlassRows.checked(
-            y_true, y_score, multi_class=multi_class, labels=labels, missing=missing, **of_rows
-        )
+        rows = MulticlassRows.checked(y_true, y_score, multi_class, labels, missing, **of_rows)
         report = cls(counts_of_classes(rows), undefined=undefined)
         report._rows = rows
         return report

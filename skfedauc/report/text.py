@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from skfedauc import _words
-from skfedauc.counts import left_out as without_group
+from skfedauc.counts.score_counts import left_out as without_group
 from skfedauc.inference.differences import DifferenceTest, null_difference
 from skfedauc.inference.intervals import NEW_GROUPS
 from skfedauc.report import intervals

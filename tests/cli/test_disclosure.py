@@ -7,7 +7,7 @@ from rules import rule
 
 from skfedauc import Bins, GroupAUC, ScoreCounts
 from skfedauc.cli.counts import known_classes
-from skfedauc.counts import view_of
+from skfedauc.counts.score_counts import view_of
 from skfedauc.report import first_lines_of
 
 BINS = Bins.of_scores(parts=2)

@@ -30,7 +30,7 @@ from sklearn.utils.fixes import parse_version
 
 from skfedauc import group_auc_scoring, group_roc_auc_score, make_group_auc_scorer, pairs
 from skfedauc import scoring as scorers
-from skfedauc.counts import counts_of_rows
+from skfedauc.counts.score_counts import counts_of_rows
 from skfedauc.model_selection import cross_validation as folds
 
 FEW_WAYS = ["routed", "pandas column", "aligned series"]

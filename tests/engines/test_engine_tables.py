@@ -23,7 +23,7 @@ from edge_tables import (
 from sqlframe.duckdb import DuckDBSession
 
 from skfedauc import Bins, ScoreCounts
-from skfedauc.counts import view_of
+from skfedauc.counts.score_counts import view_of
 
 NUMBERS = itertools.count()
 

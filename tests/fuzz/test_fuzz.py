@@ -19,7 +19,7 @@ from oracles import counts_by_search, plain_label
 from rules import restored
 
 from skfedauc import GroupAUC, ScoreCounts
-from skfedauc.counts import view_of
+from skfedauc.counts.score_counts import view_of
 
 CASES_OF_SUITE = 120
 # Number of changes of each pickle
