@@ -88,6 +88,10 @@ class Answer:
         Both models' names; empty for one model.
     missing : str
         What the sample lacks for an answer.
+    favorable : str or None
+        The declared favorable outcome.
+    limit : float or None
+        Tolerance: the largest gap, or the smallest ratio.
     """
 
     question: Question
@@ -111,6 +115,8 @@ class Answer:
     after: float = np.nan
     models: tuple[str, ...] = ()
     missing: str = ""
+    favorable: str | None = None
+    limit: float | None = None
 
     @property
     def gap(self) -> tuple[float, float, float]:
@@ -121,6 +127,15 @@ class Answer:
     def is_claim(self) -> bool:
         """Whether the verdict claims a difference or a change."""
         return self.verdict not in ("undecided", "unanswered")
+
+    @property
+    def tolerated(self) -> Literal["met", "not met", "undecided"]:
+        """Whether the gap is within the tolerance, read from the interval."""
+        limit, sign = self.limit or 0.0, -1.0 if self.question.is_ratio else 1.0
+        low, high = sorted([sign * (self.ci_low - limit), sign * (self.ci_high - limit)])
+        if high <= 0.0:
+            return "met"
+        return "not met" if low > 0.0 else "undecided"
 
     @functools.cached_property
     def _rows(self) -> dict[Any, dict[Hashable, Any]]:
@@ -305,18 +320,6 @@ def _clearest_change(found: Changes, alpha: float) -> tuple[int, list[float], fl
     return g, [float(change[g]), float(low[g]), float(high[g])], min(pvalue * n_claims, 1.0)
 
 
-def tolerance(found: Answer, limit: float) -> str:
-    """Return "met", "not met" or "undecided", read from the answer's interval."""
-    if found.missing:
-        return "undecided"
-    low, high = found.ci_low, found.ci_high
-    if found.question.is_ratio:
-        low, high, limit = -high, -low, -limit
-    if high <= limit:
-        return "met"
-    return "not met" if low > limit else "undecided"
-
-
 ESTIMATE = ("estimate", "ci_low", "ci_high", "confidence_level", "pvalue", "verdict")
 
 
@@ -326,8 +329,4 @@ def gap_table(answers: Mapping[str, Mapping[str, Answer]], names: list[str]) -> 
         for column, of_column in answers.items()
         for name, found in of_column.items()
     ]
-    return by_gap(rows, names)
-
-
-def by_gap(rows: list[list[Any]], names: list[str]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["column", "gap", *names]).set_index(["column", "gap"])

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from skfedauc import _words
 from skfedauc._output_file import check_target, write_whole
 from skfedauc.audit import document, wording
-from skfedauc.audit.answers import LEVEL, Answer, Audited, tolerance
+from skfedauc.audit.answers import LEVEL, Answer, Audited
 from skfedauc.audit.document import Card, Cell, Line, Mark, Panels, Row, Table, rendered
 from skfedauc.audit.questions import QUESTIONS
 from skfedauc.audit.samples import Sample, numbers_of
@@ -152,8 +152,7 @@ def _document_of(result: Any) -> Document:
     answers, facts, samples = result.answers, result.facts, result.samples
     audits = getattr(result, "audits", (result,))
     primary = [result.primary] if len(audits) == 1 else ["difference", "within"]
-    model, favorable = facts["names"]["model"], facts["favorable"]
-    models = list(facts.get("models", [""]))
+    model, models = facts["names"]["model"], list(facts.get("models", [""]))
     of_models = list(zip(audits, models, strict=True))
     # The AUC within groups shares the definition and the table of the gap between them.
     known = [of for by in answers.values() for of in by.values() if of.question.name in QUESTIONS]
@@ -174,7 +173,7 @@ def _document_of(result: Any) -> Document:
     )
     tolerances = [row for audit, name in of_models for row in _tolerances(audit, name)]
     headline = [_headline(audit, name) for audit, name in of_models]
-    tables = [_table(found, favorable) for found in known if found.table is not None]
+    tables = [_table(found) for found in known if found.table is not None]
     if len(audits) == 1:
         headline += [_on_tolerance(row, answers) for row in tolerances]
         slopes = [of for of in samples.values() if of.has_probabilities]
@@ -186,12 +185,12 @@ def _document_of(result: Any) -> Document:
         facts=_facts(facts, audits),
         headline=" ".join(headline),
         cards=tuple(
-            _card([answers[column][name] for name in primary], sample, favorable)
+            _card([answers[column][name] for name in primary], sample)
             for column, sample in samples.items()
         ),
         center=audits[-1].report.pooled if "difference" in primary else math.nan,
         columns=tuple(answers),
-        also=tuple(_overview([by[name] for by in answers.values()], favorable) for name in also),
+        also=tuple(_overview([by[name] for by in answers.values()]) for name in also),
         also_level=also_level,
         tolerances=tuple(tolerances),
         legend=f"Plots: {legend}",
@@ -205,7 +204,7 @@ def _document_of(result: Any) -> Document:
             "facts": facts,
             "headline": " ".join(headline),
             "columns": {
-                column: _plain_column(of_column, samples[column], favorable)
+                column: _plain_column(of_column, samples[column])
                 for column, of_column in answers.items()
             },
             "tolerances": _plain_tolerances(of_models),
@@ -214,11 +213,9 @@ def _document_of(result: Any) -> Document:
     )
 
 
-def _plain_column(
-    answers: Mapping[str, Answer], sample: Sample, favorable: str | None
-) -> dict[str, Any]:
+def _plain_column(answers: Mapping[str, Answer], sample: Sample) -> dict[str, Any]:
     return {
-        "answers": {name: _plain(of, favorable) for name, of in answers.items()},
+        "answers": {name: _plain(of) for name, of in answers.items()},
         "left_out": [
             {"group": plain_label(group), "n_positives": m, "n_negatives": n}
             for group, m, n in sample.left_out
@@ -277,7 +274,7 @@ def _on_tolerance(row: Row, columns: Iterable[str]) -> str:
     return f"Tolerance ({row.title}): {'; '.join(verdicts)}."
 
 
-def _card(found: list[Answer], sample: Sample, favorable: str | None) -> Card:
+def _card(found: list[Answer], sample: Sample) -> Card:
     primary = found[0]
     notes = wording.on_groups(primary) + _plan(primary, sample)
     if primary.question.name == "difference" and primary.reference is not None:
@@ -289,11 +286,11 @@ def _card(found: list[Answer], sample: Sample, favorable: str | None) -> Card:
         half = MOST_MARKS // 2
         notes.insert(0, f"Plot: the {half} lowest and the {half} highest of {len(marks):,} groups.")
     more = marks if MOST_MARKS < len(marks) <= _MOST_IN_PLOT else []
-    cells = tuple(_primary_cell(of, favorable) for of in found)
+    cells = tuple(_primary_cell(of) for of in found)
     return Card(f"By {sample.column}", cells, tuple(_ends(marks)), tuple(notes), tuple(more))
 
 
-def _primary_cell(found: Answer, favorable: str | None) -> Cell:
+def _primary_cell(found: Answer) -> Cell:
     subject, verdict = found.question.title, found.verdict
     if found.question.name == "within":
         verdict = wording.OF_WITHIN.get(verdict, verdict)
@@ -301,12 +298,12 @@ def _primary_cell(found: Answer, favorable: str | None) -> Cell:
         subject += " gap"
     elif not found.is_claim:
         subject = ""
-    text = wording.sentence(found, favorable)
+    text = wording.sentence(found)
     return Cell(verdict, text, *found.shown[2:], subject=subject)
 
 
-def _overview(found: list[Answer], favorable: str | None) -> Row:
-    cells = (Cell(of.verdict, wording.short(of, favorable), *of.shown[2:]) for of in found)
+def _overview(found: list[Answer]) -> Row:
+    cells = (Cell(of.verdict, wording.short(of), *of.shown[2:]) for of in found)
     return Row(found[0].question.title, tuple(cells), found[0].question.gloss)
 
 
@@ -374,7 +371,7 @@ def _tolerances(audit: Audited, model: str) -> list[Row]:
             size = wording.with_limits(question, found.gap)
             text = wording.short(found) if found.missing else size
             null = float(question.is_ratio)
-            cells.append(Cell(tolerance(found, limit), text, *found.gap, null=null, limit=limit))
+            cells.append(Cell(found.tolerated, text, *found.gap, null=null, limit=limit))
         title = question.title
         if not question.is_for_tolerance and not question.is_with_others:
             title += " difference"
@@ -383,7 +380,7 @@ def _tolerances(audit: Audited, model: str) -> list[Row]:
     return rows
 
 
-def _table(found: Answer, favorable: str | None) -> Table:
+def _table(found: Answer) -> Table:
     question, level = found.question, wording.level_text(found.confidence_level)
     values, heading = ["value"], [question.noun, f"{wording.NINETY_FIVE} interval"]
     sign = "+" if found.models or question.is_signed else ""
@@ -405,7 +402,7 @@ def _table(found: Answer, favorable: str | None) -> Table:
         limits = row["simultaneous_low"], row["simultaneous_high"]
         rows.append((*cells, wording.limits_text(question, *limits, "+")))
     note = f"The {_MOST_ROWS} lowest of {len(found.groups):,} groups; the JSON document has all."
-    title, said = f"{question.title} by {found.column}", wording.sentence(found, favorable)
+    title, said = f"{question.title} by {found.column}", wording.sentence(found)
     columns = (found.column, question.rows, *heading, f"{level}, {scope}")
     return Table(title, said, columns, tuple(rows), note if len(rows) < len(found.groups) else "")
 
@@ -452,7 +449,7 @@ def plain_number(value: Any) -> float | None:
     return float(value) if math.isfinite(value) else None
 
 
-def _plain(found: Answer, favorable: str | None) -> dict[str, Any]:
+def _plain(found: Answer) -> dict[str, Any]:
     keys = [*_NUMBERS]
     if found.models and not found.missing:
         keys += ["before", "after"]
@@ -472,7 +469,7 @@ def _plain(found: Answer, favorable: str | None) -> dict[str, Any]:
         "verdict": found.verdict,
         **labels,
         "missing": found.missing,
-        "sentence": wording.sentence(found, favorable),
+        "sentence": wording.sentence(found),
         "groups": groups,
     }
 

@@ -16,7 +16,7 @@ import pandas as pd
 
 from skfedauc import _input, _labels, _rows, _words
 from skfedauc.audit import arguments, samples
-from skfedauc.audit.answers import ESTIMATE, Answer, ByRow, answer, by_gap, gap_table, tolerance
+from skfedauc.audit.answers import ESTIMATE, Answer, ByRow, answer, gap_table
 from skfedauc.audit.comparison import AuditComparison
 from skfedauc.audit.contents import Output, plain_label
 from skfedauc.audit.questions import QUESTIONS
@@ -332,7 +332,11 @@ class FairnessAudit(Output):
         for column, sample in self.samples.items():
             n_secondary = max(sum(not question.missing(sample) for question in secondary), 1)
             found[column] = {
-                name: answer(question, sample, self.n_audits * (1 if name in own else n_secondary))
+                name: replace(
+                    answer(question, sample, self.n_audits * (1 if name in own else n_secondary)),
+                    favorable=self.favorable,
+                    limit=self._limits.get(name),
+                )
                 for name, question in QUESTIONS.items()
                 if not question.is_for_tolerance or name in self._limits
             }
@@ -354,13 +358,9 @@ class FairnessAudit(Output):
         The columns are `limit`, the gap's `estimate` with `ci_low` and `ci_high`, and `answer`:
         "met" if the interval is within the limit, "not met" if it is beyond it, or "undecided".
         """
-        rows = [
-            [column, name, limit, *found.gap, tolerance(found, limit)]
-            for column, of_column in self.answers.items()
-            for name, limit in self._limits.items()
-            for found in [of_column[name]]
-        ]
-        return by_gap(rows, ["limit", "estimate", "ci_low", "ci_high", "answer"])
+        asked = {of: {gap: by[gap] for gap in self._limits} for of, by in self.answers.items()}
+        found = gap_table(asked, ["limit", *ESTIMATE[:3], "tolerated"])
+        return found.rename(columns={"tolerated": "answer"})
 
     def by_group(self, column: str | None = None) -> pd.DataFrame:
         """Return the compared groups' values with 95 % limits.

@@ -96,15 +96,15 @@ def _tested(found: Answer, sign: str = "") -> str:
     return f"{size}, {_words.pvalue_text(found.pvalue)}"
 
 
-def _favored(found: Answer, who: str, favorable: str | None) -> str:
+def _favored(found: Answer, who: str) -> str:
     """Return whether the ranking favors a group, or puts it higher."""
     is_higher = found.row(found.shown.highest)["value"] > 0.0
-    if favorable is None:
+    if found.favorable is None:
         return f"puts {who} {'higher' if is_higher else 'lower'}"
-    return f"{'favors' if is_higher == (favorable == 'positive') else 'disfavors'} {who}"
+    return f"{'favors' if is_higher == (found.favorable == 'positive') else 'disfavors'} {who}"
 
 
-def sentence(found: Answer, favorable: str | None = None) -> str:
+def sentence(found: Answer) -> str:
     """Return the sentence on a tested claim: who, how many rows, value, interval and p value."""
     question, shown = found.question, found.shown
     if found.missing:
@@ -119,7 +119,7 @@ def sentence(found: Answer, favorable: str | None = None) -> str:
         who = f"{named(found, group)} ({_rows_of(found, group)})"
         said = f"No group is shown to rank higher or lower. The largest disparity is that of {who}"
         if found.is_claim:
-            said = f"The ranking {_favored(found, who, favorable)}"
+            said = f"The ranking {_favored(found, who)}"
         return f"{said}: {question.noun} {number(value, '+')}, size {_tested(found)}."
     gap = "ratio" if question.is_ratio else "difference"
     verb = "differs" if found.is_claim else "is not shown to differ"
@@ -138,7 +138,7 @@ def sentence(found: Answer, favorable: str | None = None) -> str:
     return f"{said} {observed}; the largest true {gap} is {limits}."
 
 
-def short(found: Answer, favorable: str | None = None) -> str:
+def short(found: Answer) -> str:
     """Return the answer in a few words, for a table."""
     question, shown = found.question, found.shown
     if found.missing:
@@ -149,7 +149,7 @@ def short(found: Answer, favorable: str | None = None) -> str:
         return f"{of_group}{sizes}, {_tested(found, '+')}"
     if question.is_with_others and found.is_claim:
         who = named(found, shown.highest)
-        return f"{_favored(found, who, favorable)} by {_tested(found)}"
+        return f"{_favored(found, who)} by {_tested(found)}"
     if question.is_with_others or question.is_ratio or question.parts:
         return _tested(found)
     ends = [
