@@ -110,6 +110,7 @@ def test_verdict_interval_and_p_value_never_disagree():
         for found in first.compare(second).answers["group"].values():
             excludes = found.ci_low > 0 or found.ci_high < 0
             assert found.is_claim == excludes == (found.pvalue < 0.05), found
+            assert found.shown[2:] == found.gap
             n_claims += found.is_claim
     assert n_claims > 5
 

@@ -119,7 +119,7 @@ TABLES = [
         "calibration), and the number of answers whose verdict, interval and p value disagree.",
         VERDICTS,
         [(name, false_verdicts, (of,)) for name, of in DESIGNS.items()],
-        share=0.5,
+        share=1.0,
         error_rate=["primary", "any other"],
     ),
     Table(
@@ -133,7 +133,7 @@ TABLES = [
             for name, of in DESIGNS.items()
             if of.cluster == 1 and of.digits > 1
         ],
-        share=0.25,
+        share=0.6,
         error_rate=["primary", "any other"],
     ),
     Table(

@@ -74,8 +74,9 @@ class Answer:
     table : pandas.DataFrame or None
         One row for each group: ``n_rows``, ``value``, its 95 % limits ``ci_low`` and ``ci_high``,
         and the ``difference`` from the reference with ``simultaneous_low`` and
-        ``simultaneous_high``, which hold for all groups together. For two models ``before``,
-        ``after``, and the ``difference`` with both kinds of limits.
+        ``simultaneous_high``. These are Tukey's for all pairs, but never beyond the upper limit of
+        the largest difference. For two models ``before``, ``after``, and the ``difference`` with
+        both kinds of limits.
     reference : object
         The group with most rows; None for comparisons of each group with all others.
     few : frozenset

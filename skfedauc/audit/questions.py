@@ -27,6 +27,7 @@ from skfedauc.inference.differences import (
     difference,
     largest_difference,
     limits_of_difference,
+    most_apart,
 )
 from skfedauc.inference.intervals import Limits
 from skfedauc.inference.model_comparison import (
@@ -133,8 +134,11 @@ class Between:
         correlation = None if self.correlation is None else self.correlation[:, reference]
         if self.values.size > MOST_GROUPS:  # The limits of single groups add up.
             correlation = np.full_like(self.values, -1.0)
-        low = difference(ends[0], own[1], correlation, self.most).low
-        high = difference(ends[1], own[0], correlation, self.most).high
+        # No pair differs by more than the groups that are furthest apart.
+        given = self.estimates, self.values.size, alpha, self.correlation, self.most
+        most = most_apart(*given)
+        low = difference(ends[0], own[1], correlation, most).low
+        high = difference(ends[1], own[0], correlation, most).high
         low[reference] = high[reference] = np.nan
         return {
             "ci_low": lowest.low,
@@ -171,7 +175,7 @@ class WithOthers:
 
     def clearest(self, alpha: float, among: NDArray[np.bool_]) -> Gap | None:
         """Return the most significant chosen group if it is established, or None."""
-        low, high = self.gaps.limits(1.0 - alpha)
+        low, high = self._limits(alpha)
         # Limits of the absolute value, on the side of the estimate
         least, most = np.where(self.values > 0.0, [low, high], [-high, -low])
         known = np.where(among, np.nan_to_num(least, nan=-np.inf), -np.inf)
@@ -184,7 +188,12 @@ class WithOthers:
         """Return limits for each group alone, and for all groups together."""
         names = "ci_low", "ci_high", "difference", "simultaneous_low", "simultaneous_high"
         own = self.gaps.limits(0.95, are_simultaneous=False)
-        return dict(zip(names, [*own, self.values, *self.gaps.limits(1.0 - alpha)], strict=True))
+        return dict(zip(names, [*own, self.values, *self._limits(alpha)], strict=True))
+
+    def _limits(self, alpha: float) -> Floats:
+        """Return limits for all groups together, which are within those of the largest value."""
+        most = self.largest(alpha).ci_high
+        return np.clip(self.gaps.limits(1.0 - alpha), -most, most)
 
 
 Contrast = Between | WithOthers

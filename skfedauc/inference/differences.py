@@ -448,9 +448,15 @@ def limits_of_difference(
     """
     lowest, highest = estimates(deviate_of_all_pairs(alpha, n_groups))
     least, _ = largest_difference(lowest, highest, -1.0, correlation)
+    return max(least, 0.0), most_apart(estimates, n_groups, alpha, correlation, most)
+
+
+def most_apart(
+    estimates: Estimates, n_groups: int, alpha: float, correlation: Floats | None, most: float
+) -> float:
+    """Return the upper limit of `limits_of_difference`, which no difference of a pair exceeds."""
     lowest, highest = estimates(deviate_of_furthest_pair(alpha / 2, n_groups))
-    upper, _ = largest_difference(highest, lowest, 1.0, correlation)
-    return max(least, 0.0), min(upper, most)
+    return min(largest_difference(highest, lowest, 1.0, correlation)[0], most)
 
 
 def difference_interval(extremes: Extremes, confidence_level: float, method: Method) -> Interval:
