@@ -191,6 +191,12 @@ def test_of_many_groups_the_lowest_and_the_highest_are_drawn(tmp_path):
     auc = by_rows(y, score, groups, None)["auc"].sort_values(kind="stable")
     assert [mark.label for mark in card.marks] == [*auc.index[:6], *auc.index[-6:]]
     assert [mark.label for mark in card.all_marks] == auc.index.tolist()
+    limits = audit.by_group()[["auc_ci_low", "auc_ci_high"]]
+    for what, group in (("Lowest", auc.index[0]), ("Highest", auc.index[-1])):
+        low, high = limits.loc[group]
+        said = f"{what}: {group} {auc[group]:.3f} ({low:.3f} to {high:.3f})"
+        assert said in text_of(page_of(audit, tmp_path))
+    assert audit.document.tables[0].heading[1:3] == ("AUC", "95 % interval")
     assert "Plot: the 6 lowest and the 6 highest of 50 groups." in card.notes
     page = page_of(audit, tmp_path)
     assert "All groups by group" in page

@@ -10,6 +10,7 @@ from audits import audit_of, by_rows, rows_of
 from fairlearn import metrics as fairlearn
 from fairlearn.reductions import DemographicParity, ExponentiatedGradient
 from oracles import random_case
+from scipy import stats
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import make_scorer, recall_score
@@ -26,7 +27,7 @@ from skfedauc import (
     ScoreCounts,
     cross_validate_group_auc,
 )
-from skfedauc.audit import QUESTIONS, questions
+from skfedauc.audit import QUESTIONS, questions, wording
 from skfedauc.audit.answers import answer
 from skfedauc.report import null_difference_of
 
@@ -194,6 +195,32 @@ def test_small_groups_are_not_headlined():
     score[groups == "tiny"] = np.where(y[groups == "tiny"] == 1, 0.02, 0.9)
     found = audit_of(y, score, groups).answers["group"]["difference"]
     assert found.shown.lowest == "tiny"
+    said = wording.sentence(found)
+    assert "tiny 0.000 (60 rows, few of a class), g0" in said
+    auc = by_rows(y, score, groups, None)["auc"].drop("tiny")
+    size = f"{auc.max() - auc.min():.3f}"
+    assert f"Among the other groups, it is {size}, between {auc.idxmin()} {auc.min():.3f}" in said
+
+
+def test_the_largest_difference_of_few_rows_is_said_to_be_one():
+    y, score, groups, _ = rows_of(0, 3000, few=60)
+    first = audit_of(y, score, groups)
+    tables = [by_rows(y, s, groups, None)["auc"] for s in (score, score**0.5 + 0.1 * y)]
+    found = first.answers["group"]["difference"]
+    auc = tables[0].drop("tiny")
+    assert found.verdict == "undecided"
+    assert "tiny" in (found.lowest, found.highest)
+    assert (found.shown.lowest, found.shown.highest) == (auc.idxmin(), auc.idxmax())
+    assert found.shown.ci_low < 0 < found.shown.ci_high
+    largest = f"The largest observed difference is {np.ptp(tables[0]):.3f}, with tiny"
+    assert largest in wording.sentence(found)
+    assert "(60 rows, few of a class)" in wording.sentence(found)
+    changed = first.compare(audit_of(y, score**0.5 + 0.1 * y, groups)).answers["group"]
+    few, *gaps = "tiny (60 rows, few of a class)", *(np.ptp(of.drop("tiny")) for of in tables)
+    assert (
+        f"The largest is that of {few}; among the other groups, it is {gaps[0]:.3f} with before, "
+        f"{gaps[1]:.3f} with after."
+    ) in wording.sentence(changed["difference"])
 
 
 @pytest.mark.parametrize("clustered", [False, True])
@@ -363,6 +390,23 @@ def test_a_new_rate_is_one_entry(monkeypatch):
     assert "False omission rate" in repr(audit)
     assert "False omission rate by group" in audit.to_markdown()
     assert audit.answers["group"][entry.name].n_claims == 6
+    second = (score + 0.1 * (np.arange(y.size) % 3 == 0)).clip(0, 1)
+    comparison = audit.compare(audit_of(y, second, groups))
+    found = comparison.answers["group"][entry.name]
+    after = [y[(second < 0.5) & (groups == group)].mean() for group in ("g0", "g1", "g2")]
+    np.testing.assert_allclose(found.table[["before", "after"]], np.transpose([expected, after]))
+    assert "False omission rate" in repr(comparison)
+    assert comparison.answers["group"]["xauc_disparity"].n_claims == 6
+    # Standard error by the infinitesimal jackknife, with n / (n - 1) for each rate
+    own, change = groups == "g1", np.zeros(y.size)
+    for s, rate, sign in ((score, expected[1], -1), (second, after[1], 1)):
+        out = own & (s < 0.5)
+        change += sign * out * (y - rate) / np.sqrt(out.sum() * (out.sum() - 1))
+    row = found.row("g1")
+    reach = stats.t.ppf(0.975, min((own & (s < 0.5)).sum() for s in (score, second)) - 1)
+    np.testing.assert_allclose(
+        row["ci_high"] - row["difference"], reach * np.sqrt((change**2).sum()), rtol=2e-2
+    )
 
 
 def test_five_hundred_groups_take_seconds_and_a_small_page(tmp_path):

@@ -67,8 +67,8 @@ class Answer:
         "differ" for one model; for two models, how the second model's gap differs, or "changed" if
         a disparity changed its sign.
     shown : Gap
-        The groups that a sentence names, with their gap: the largest gap if the rows establish it,
-        else the clearest established one, because the largest often belongs to few rows.
+        The groups that a sentence names, with their gap. These are groups with enough rows, unless
+        only others differ: those with the largest gap if the rows establish it, else the clearest.
     groups : tuple
         Group labels, in the order of the table.
     table : pandas.DataFrame or None
@@ -174,10 +174,10 @@ def answer(question: Question, sample: Sample, n_claims: int = 1) -> Answer:
     reference = int(sample.n_rows().argmax())
     n_rows = sample.n_rows() if contrast.n_rows is None else contrast.n_rows
     table = {"n_rows": n_rows, "value": contrast.values, **contrast.columns(alpha, reference)}
-    shown = None
-    if is_apart:  # first without groups with few rows
-        everyone = np.ones_like(sample.is_few)
-        shown = contrast.clearest(alpha, ~sample.is_few) or contrast.clearest(alpha, everyone)
+    # Groups of few rows are named only if they alone are apart.
+    shown = contrast.shown(alpha, ~sample.is_few, is_apart)
+    if is_apart and shown is None:
+        shown = contrast.shown(alpha, np.ones_like(sample.is_few), is_apart)
     if shown is None or shown[:2] == largest[:2]:
         shown = largest
     return Answer(
@@ -237,6 +237,9 @@ def change(
     assert question.changes is not None
     alpha, found = (1.0 - LEVEL) / n_claims, question.changes(models)
     values, groups = found.values.values, sample.groups
+    if np.isnan(values).any() and not question.is_with_others:
+        lacks = f"{question.rows} in each group"
+        return Answer(question, sample.column, models=models.names, missing=lacks)
     if question.is_with_others:
         g, gap, pvalue = _clearest_change(found, alpha)
         (before, after), ends = values[:, g].tolist(), [groups[g], None]

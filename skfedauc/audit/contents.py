@@ -18,6 +18,7 @@ from skfedauc.audit.document import Card, Cell, Line, Mark, Panels, Row, Table, 
 from skfedauc.audit.questions import QUESTIONS
 from skfedauc.audit.samples import Sample, numbers_of
 from skfedauc.inference.calibration import reliability
+from skfedauc.inference.quantiles import normal_quantile
 from skfedauc.planning import rows_needed
 from skfedauc.report import GroupAUC, estimates_of
 from skfedauc.report.intervals import binned_note
@@ -33,8 +34,8 @@ _IN_LABEL = (20, 24, 28)
 # Largest numbers of points of a curve that is not thinned, and of bins of a group; squares of the
 # grid for thinning
 _MOST_POINTS, _N_BINS, _GRID = 150, 10, 100
-# Difference of AUCs for which an undecided card gives the number of rows
-_PLANNED = 0.05
+# Difference of AUCs for which an undecided card gives the number of rows, and their power
+_PLANNED, _POWER = 0.05, 0.8
 # Answers to a tolerance, in the order of a document
 ANSWERS = ("met", "not met", "undecided")
 _ENDS = ("ci_low", "ci_high")
@@ -179,6 +180,9 @@ def _document_of(result: Any) -> Document:
         slopes = [of for of in samples.values() if of.has_probabilities]
         tables += map(_table_of_slopes, slopes if "calibration_difference" in also else [])
     title = f"{model}: {title}" if model else title[:1].upper() + title[1:]
+    if any("would decide" in cell.text for row in tolerances for cell in row.cells):
+        promise += f" Rows that would decide a tolerance do so with a probability of "
+        promise += f"{100 * _POWER:g} %, if gaps and the shares of groups stay as they are."
     promise = f"{promise} {_LIMITS}"
     return document.Document(
         title=title,
@@ -313,13 +317,24 @@ def _plan(found: Answer, sample: Sample) -> list[str]:
     if not is_open or found.models or sample.clusters:
         return []
     try:
-        needed = rows_needed(sample.report, difference=_PLANNED)
+        needed = rows_needed(sample.report, difference=_PLANNED, power=_POWER)
     except ValueError:
         return []  # The rows do not determine the variance.
     return [
-        f"To show a difference of {_PLANNED:g} with a probability of 80 %, each group needs about "
-        f"{needed.n_rows:,} rows."
+        f"To show a difference of {_PLANNED:g} with a probability of {100 * _POWER:g} %, each "
+        f"group needs about {needed.n_rows:,} rows."
     ]
+
+
+def _n_rows_to_decide(found: Answer, sample: Sample) -> int:
+    """Return how many rows decide an undecided tolerance if the gap stays, or 0 if none would."""
+    limit, apart = found.limit, abs(found.estimate - (found.limit or 0.0))
+    if found.tolerated != "undecided" or limit is None or not apart > 0.0:
+        return 0
+    reach = abs((found.ci_high if found.estimate < limit else found.ci_low) - found.estimate)
+    deviate = normal_quantile((1.0 - found.confidence_level) / 2.0)
+    times = (reach / apart * (1.0 + normal_quantile(1.0 - _POWER) / deviate)) ** 2
+    return int(float(f"{times * sample.n_rows().sum():.2g}"))
 
 
 def _marks(found: Answer) -> list[Mark]:
@@ -366,10 +381,12 @@ def _tolerances(audit: Audited, model: str) -> list[Row]:
     rows = []
     for name, limit in audit.facts["tolerances"].items():
         question, cells = QUESTIONS[name], []
-        for of_column in audit.answers.values():
+        for column, of_column in audit.answers.items():
             found: Answer = of_column[name]
             size = wording.with_limits(question, found.gap)
             text = wording.short(found) if found.missing else size
+            if n_rows := _n_rows_to_decide(found, audit.samples[column]):
+                text += f"; about {n_rows:,} rows would decide it"
             null = float(question.is_ratio)
             cells.append(Cell(found.tolerated, text, *found.gap, null=null, limit=limit))
         title = question.title
@@ -392,18 +409,18 @@ def _table(found: Answer) -> Table:
     scope = "all groups" if found.reference is None else "all pairs"
     rows = []
     for group in _ordered(found)[:_MOST_ROWS]:
-        row = found.row(group)
-        cells = [_words.shortened_label(group), f"{int(row['n_rows']):,}"]
+        row, cells = found.row(group), [_words.shortened_label(group)]
         cells += [wording.value_text(question, row[name]) for name in values]
         cells.append(wording.limits_text(question, row["ci_low"], row["ci_high"], sign))
         if found.models or found.reference is not None:
             difference = wording.gap_text(question, row["difference"], "+")
             cells.append("reference" if group == found.reference else difference)
         limits = row["simultaneous_low"], row["simultaneous_high"]
-        rows.append((*cells, wording.limits_text(question, *limits, "+")))
+        cells.append(wording.limits_text(question, *limits, "+"))
+        rows.append((*cells, f"{int(row['n_rows']):,}"))
     note = f"The {_MOST_ROWS} lowest of {len(found.groups):,} groups; the JSON document has all."
     title, said = f"{question.title} by {found.column}", wording.sentence(found)
-    columns = (found.column, question.rows, *heading, f"{level}, {scope}")
+    columns = (found.column, *heading, f"{level}, {scope}", question.rows)
     return Table(title, said, columns, tuple(rows), note if len(rows) < len(found.groups) else "")
 
 
@@ -414,9 +431,9 @@ def _table_of_slopes(sample: Sample) -> Table:
         cells = wording.number(value), f"{wording.number(low)} to {wording.number(high)}"
         if math.isnan(value):
             cells = str(note), ""
-        rows.append((_words.shortened_label(group), f"{n:,}", *cells))
+        rows.append((_words.shortened_label(group), *cells, f"{n:,}"))
     said = "The calibration slope is 1 for calibrated scores, and below 1 for too extreme scores."
-    heading = (sample.column, "rows", "slope", f"{wording.NINETY_FIVE} interval")
+    heading = (sample.column, "slope", f"{wording.NINETY_FIVE} interval", "rows")
     return Table(f"Calibration slope by {sample.column}", said, heading, tuple(rows))
 
 
@@ -483,6 +500,10 @@ def _plain_tolerances(audits: list[tuple[Audited, str]]) -> dict[str, Any]:
             "required": wording.bound_text(QUESTIONS[row["gap"]], row["limit"]).rpartition(" ")[0],
             **{key: plain_number(row[key]) for key in ("limit", "estimate", "ci_low", "ci_high")},
             "answer": row["answer"],
+            "n_rows_to_decide": _n_rows_to_decide(
+                audit.answers[row["column"]][row["gap"]], audit.samples[row["column"]]
+            )
+            or None,
         }
         for audit, model in audits
         for row in audit.tolerances.reset_index().to_dict("records")

@@ -49,6 +49,13 @@ class Mark(NamedTuple):
     style: str = ""
     before: float | None = None
 
+    @property
+    def limits(self) -> str:
+        """The interval, or the first model's value."""
+        if self.before is not None:
+            return f"from {self.before:.3f}"
+        return f"{_number(self.low)} to {_number(self.high)}"
+
 
 class Cell(NamedTuple):
     """Answer: verdict, text, and the interval from which the verdict is read.
@@ -92,6 +99,16 @@ class Card(NamedTuple):
     marks: tuple[Mark, ...]
     notes: tuple[str, ...]
     all_marks: tuple[Mark, ...] = ()
+
+    @property
+    def ends(self) -> str:
+        """The lowest and the highest group, for readers without the plot."""
+        named = [
+            f"{what}: {mark.label} {_number(mark.value)} ({mark.limits})"
+            + (", few rows" if mark.style == "few" else "")
+            for what, mark in zip(("Lowest", "Highest"), self.marks[:: len(self.marks) - 1 or 1])
+        ]
+        return ". ".join([*named, ""]).strip()
 
     @property
     def verdict(self) -> str:
@@ -234,11 +251,8 @@ def _plot_lines(card: Card) -> list[str]:
     width = max((len(mark.label) for mark in card.marks), default=0)
     lines = []
     for mark in card.marks:
-        limits = f"{mark.low:.3f} to {mark.high:.3f}"
-        if mark.before is not None:
-            limits = f"from {mark.before:.3f}"
         note = {"low": "  lower", "few": "  few rows"}.get(mark.style, "")
-        numbers = f"{mark.value:.3f}  {limits}  {mark.n_rows:>9,} rows"
+        numbers = f"{_number(mark.value)}  {mark.limits}  {mark.n_rows:>9,} rows"
         lines.append(f"    {mark.label:<{width}}  {numbers}{note}")
     return lines
 

@@ -33,9 +33,9 @@ from skfedauc.inference.intervals import Limits
 from skfedauc.inference.model_comparison import (
     GroupValues,
     auc_values,
+    group_means,
     joint_disparities,
     joint_within,
-    miscalibrations,
     rate_changes,
 )
 from skfedauc.inference.proportions import estimates_of_shares, limits_of_ratio, tail_of
@@ -103,11 +103,17 @@ class Between:
         """Return the smallest error probability at which the interval excludes equal groups."""
         return clearest_difference(self.estimates, self.values.size, self.correlation)[0]
 
-    def clearest(self, alpha: float, among: NDArray[np.bool_]) -> Gap | None:
-        """Return the chosen groups' most significant difference if it is established, or None."""
+    def shown(self, alpha: float, among: NDArray[np.bool_], is_apart: bool) -> Gap | None:
+        """Return the chosen groups' largest difference, or None without two of them.
+
+        If groups are apart, it has to be established; else, the clearest one is, or None.
+        """
         chosen = np.flatnonzero(among)
         if chosen.size < 2 or self.is_ratio:
             return None
+        ends = chosen[[self.values[chosen].argmax(), self.values[chosen].argmin()]]
+        if not is_apart:
+            return self._between(alpha, *ends.tolist())
         of_all = self.estimates(deviate_of_all_pairs(alpha, self.values.size))
         lowest, highest = (Limits(*(part[chosen] for part in of)) for of in of_all)
         correlation = self.correlation
@@ -116,14 +122,12 @@ class Between:
         low, (g, h) = largest_difference(lowest, highest, -1.0, correlation)
         if low <= 0.0:
             return None
-        # The largest observed gap comes first, if it is established as well.
-        ends = chosen[[self.values[chosen].argmax(), self.values[chosen].argmin()]]
-        for pair in (ends, chosen[[g, h]]):
-            above, below = map(int, pair)
-            found = self.columns(alpha, below)
-            limits = [float(found[f"simultaneous_{end}"][above]) for end in ("low", "high")]
-            if limits[0] > 0.0:
-                break
+        largest = self._between(alpha, *ends.tolist())
+        return largest if largest.ci_low > 0.0 else self._between(alpha, *chosen[[g, h]].tolist())
+
+    def _between(self, alpha: float, above: int, below: int) -> Gap:
+        found = self.columns(alpha, below)
+        limits = [float(found[f"simultaneous_{end}"][above]) for end in ("low", "high")]
         return Gap(above, below, self.size(above, below), *limits)
 
     def columns(self, alpha: float, reference: int) -> dict[str, Floats]:
@@ -173,12 +177,14 @@ class WithOthers:
         n_claims = 1 if self.values.size == 2 else max(pvalues.size, 1)
         return float(min(n_claims * pvalues.min(initial=1.0), 1.0))
 
-    def clearest(self, alpha: float, among: NDArray[np.bool_]) -> Gap | None:
-        """Return the most significant chosen group if it is established, or None."""
+    def shown(self, alpha: float, among: NDArray[np.bool_], is_apart: bool) -> Gap | None:
+        """Return the chosen group furthest from 0; if groups are apart, an established one."""
         low, high = self._limits(alpha)
         # Limits of the absolute value, on the side of the estimate
         least, most = np.where(self.values > 0.0, [low, high], [-high, -low])
         known = np.where(among, np.nan_to_num(least, nan=-np.inf), -np.inf)
+        if not is_apart:
+            known, least = np.where(among, np.abs(self.values), 0.0), np.maximum(least, 0.0)
         g = self.furthest if known[self.furthest] > 0.0 else int(known.argmax())
         if not known[g] > 0.0:
             return None
@@ -330,23 +336,32 @@ def _rate(
 
     def changes(models: TwoModels) -> Changes:
         rows = models.rows
-        mine = np.asarray(np.array(of, bool).any(axis=1))[rows.positive.astype(np.intp)]
         assert models.decisions is not None
+        if not is_of_class:
+            label, decided = rows.positive.astype(np.intp), models.decisions.astype(np.intp)
+            happens, is_counted = (np.array(cells, bool)[label, decided] for cells in (events, of))
+            values = group_means(rows, happens.astype(np.float64), is_counted)
+            # Half a row in each cell: rates of 0 and 1 would have a variance of 0.
+            n = values.degrees_of_freedom + 1.0
+            smoothed = (n * values.values + 1.0) / (n + 2.0)
+            least = smoothed * (1.0 - smoothed) / n
+            return _changes(values._replace(variance=np.maximum(values.variance, least)))
+        mine = np.asarray(np.array(of, bool).any(axis=1))[rows.positive.astype(np.intp)]
         chosen = models.decisions[:, mine], rows.codes[mine], rows.n_groups, rows.weights[mine]
         *_, values = rate_changes(*chosen, 0.95)
         return Changes(values, lambda level: rate_changes(*chosen, level)[:2])
 
     title = value.replace("_", " ").capitalize()
     of_classes = {_ALL: "rows", _POSITIVES: "positives", _NEGATIVES: "negatives"}
-    # Pairs of decisions are compared on the rows of a class, not on those that one model selects.
-    has_changes = of in of_classes and counts == _SELECTED
+    # Decisions on the rows of a class are paired.
+    is_of_class = of in of_classes and counts == _SELECTED
     return Question(
         name=name or f"{value}_difference",
         value=value,
         title=title,
         noun=title.lower(),
         ask=ask,
-        changes=changes if has_changes else None,
+        changes=changes,
         rows=of_classes.get(of, "rows"),
         requires="decisions",
         **words,
@@ -370,9 +385,14 @@ def _miscalibrations(sample: Sample) -> Between:
 
 
 def _miscalibration_changes(models: TwoModels) -> Changes:
-    values = miscalibrations(models.rows)
+    of_rows = models.rows.scores - models.rows.positive
+    return _changes(group_means(models.rows, of_rows, np.ones_like(of_rows, bool)))
+
+
+def _changes(values: GroupValues) -> Changes:
     of_change = values.variance.sum(axis=0) - 2.0 * values.covariance
-    return Changes(values, _student(values.values, of_change, values.degrees_of_freedom[0]))
+    limits = _student(values.values, of_change, values.degrees_of_freedom.min(axis=0))
+    return Changes(values, limits)
 
 
 def _ratio(of: Question, **words: Any) -> Question:

@@ -83,12 +83,32 @@ def listed(items: Sequence[str], most: int = _MOST_NAMED) -> str:
 
 
 def _rows_of(found: Answer, group: Any) -> str:
-    return f"{int(found.row(group)['n_rows']):,} {found.question.rows}"
+    few = ", few of a class" if group in found.few else ""
+    return f"{int(found.row(group)['n_rows']):,} {found.question.rows}{few}"
+
+
+def _marked(found: Answer, group: Any, value: str = "") -> str:
+    return f"{named(found, group)}{value}{' (few rows)' if group in found.few else ''}"
 
 
 def _with_rows(found: Answer, group: Any) -> str:
     value = value_text(found.question, found.row(group)["value"])
     return f"{named(found, group)} {value} ({_rows_of(found, group)})"
+
+
+def _beside_few(found: Answer, name: str) -> tuple[set[Any], str, list[Any]]:
+    """Return the groups of few rows at the ends, and the others' largest gap with its ends."""
+    values = {group: found.row(group)[name] for group in found.groups}
+    ordered = sorted(values, key=values.__getitem__)
+    low, *_, high = (group for group in ordered if group not in found.few)
+    gap = gap_text(found.question, values[high] - values[low])
+    return found.few & {ordered[0], ordered[-1]}, gap, [low, high]
+
+
+def _few_of_models(found: Answer) -> tuple[list[Any], list[str]]:
+    """Return the groups of few rows at the ends with a model, and the others' gaps by model."""
+    few, gaps, _ = zip(*(_beside_few(found, name) for name in ("before", "after")), strict=True)
+    return [group for group in found.groups if group in few[0] | few[1]], list(gaps)
 
 
 def _tested(found: Answer, sign: str = "") -> str:
@@ -120,22 +140,32 @@ def sentence(found: Answer) -> str:
         said = f"No group is shown to rank higher or lower. The largest disparity is that of {who}"
         if found.is_claim:
             said = f"The ranking {_favored(found, who)}"
-        return f"{said}: {question.noun} {number(value, '+')}, size {_tested(found)}."
+        elif group != found.highest:
+            said = said.replace("is that", "beside groups of few rows is that")
+        said = f"{said}: {question.noun} {number(value, '+')}, size {_tested(found)}."
+        if group == found.highest:
+            return said
+        who = f"{named(found, found.highest)} ({_rows_of(found, found.highest)})"
+        return f"{said} The largest observed size is {with_limits(question, found.gap)}, of {who}."
     gap = "ratio" if question.is_ratio else "difference"
     verb = "differs" if found.is_claim else "is not shown to differ"
     pair = f"{_with_rows(found, shown.lowest)}, {_with_rows(found, shown.highest)}"
     noun = question.noun[:1].upper() + question.noun[1:]
     said = f"{noun} {verb}: {pair}, {gap} {_tested(found)}."
     others = [of for of in (found.lowest, found.highest) if of not in shown[:2]]
-    if not others:
-        return said
-    # These limits are of the two true values that are furthest apart, whichever groups these are.
-    largest = gap_text(question, found.estimate)
-    limits = limits_text(question, found.ci_low, found.ci_high)
-    limits += " points" if largest.endswith(" points") else ""
-    ends = _words.enumerated([_with_rows(found, group) for group in others])
-    observed = f"The largest observed {gap} is {largest}, with {ends}"
-    return f"{said} {observed}; the largest true {gap} is {limits}."
+    if others:
+        # These limits are of the true values that are furthest apart, whichever groups have them.
+        largest = gap_text(question, found.estimate)
+        limits = limits_text(question, found.ci_low, found.ci_high)
+        limits += " points" if largest.endswith(" points") else ""
+        ends = _words.enumerated([_with_rows(found, group) for group in others])
+        said += f" The largest observed {gap} is {largest}, with {ends}"
+        said += f"; the largest true {gap} is {limits}."
+    few, size, ends = _beside_few(found, "value")
+    if few and not question.is_ratio and set(ends) != set(shown[:2]):
+        of_ends = _words.enumerated([_with_rows(found, group) for group in ends])
+        said += f" Among the other groups, it is {size}, between {of_ends}."
+    return said
 
 
 def short(found: Answer) -> str:
@@ -146,18 +176,23 @@ def short(found: Answer) -> str:
     if found.models:
         of_group = f"{named(found, found.highest)}: " if question.is_with_others else ""
         sizes = f"{_size(found, found.before)} \N{RIGHTWARDS ARROW} {_size(found, found.after)}"
-        return f"{of_group}{sizes}, {_tested(found, '+')}"
+        few = [] if of_group else [_marked(found, group) for group in _few_of_models(found)[0]]
+        with_few = f"; largest with {' and '.join(few)}" if few else ""
+        return f"{of_group}{sizes}, {_tested(found, '+')}{with_few}"
     if question.is_with_others and found.is_claim:
         who = named(found, shown.highest)
         return f"{_favored(found, who)} by {_tested(found)}"
     if question.is_with_others or question.is_ratio or question.parts:
         return _tested(found)
     ends = [
-        f"{named(found, end)} {value_text(question, found.row(end)['value'])}"
-        f"{' (few rows)' if end in found.few else ''}"
+        _marked(found, end, f" {value_text(question, found.row(end)['value'])}")
         for end in (shown.lowest, shown.highest)
     ]
-    return f"{', '.join(ends)}: {_tested(found)}"
+    said = f"{', '.join(ends)}: {_tested(found)}"
+    more = [_marked(found, g) for g in (found.lowest, found.highest) if g not in shown[:2]]
+    if more:
+        said += f"; largest {with_limits(question, found.gap)}, with {' and '.join(more)}"
+    return said
 
 
 def on_groups(found: Answer) -> list[str]:
@@ -210,7 +245,15 @@ def _change_sentence(found: Answer) -> str:
     said = _VERBS.get(verdict, f"is {verdict}")
     before, after = (_size(found, of) for of in (found.before, found.after))
     sizes = f"{before} with {first}, {after} with {second}"
-    return f"{subject} {said} ({n_rows}): {sizes}, change {_tested(found, '+')}."
+    said = f"{subject} {said} ({n_rows}): {sizes}, change {_tested(found, '+')}."
+    if question.name == "within" or question.is_with_others:
+        return said
+    few, gaps = _few_of_models(found)
+    if few:
+        who = _words.enumerated([f"{named(found, g)} ({_rows_of(found, g)})" for g in few])
+        sizes = f"{gaps[0]} with {first}, {gaps[1]} with {second}"
+        said += f" The largest is that of {who}; among the other groups, it is {sizes}."
+    return said
 
 
 def _size(found: Answer, value: float) -> str:

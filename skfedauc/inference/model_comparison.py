@@ -465,23 +465,24 @@ class GroupValues(NamedTuple):
         return cls(own.auc, known, np.nan_to_num(covariance), joint.freedom[:2, 2])
 
 
-def miscalibrations(rows: Rows) -> GroupValues:
-    """Return two models' mean scores minus the share of positives, by group.
+def group_means(rows: Rows, of_rows: Floats, chosen: NDArray[np.bool_]) -> GroupValues:
+    """Return two models' mean values by group, each over the rows that the model chooses.
 
-    The degrees of freedom are Kish's effective sample sizes minus 1.
+    The arguments have the shape (2, n_rows). The degrees of freedom are Kish's effective sample
+    sizes minus 1. Means are NaN for groups without chosen rows.
     """
-    weight = np.bincount(rows.codes, rows.weights, rows.n_groups)
 
-    def mean(of_rows: Floats) -> Floats:
-        return np.bincount(rows.codes, rows.weights * of_rows, rows.n_groups) / weight
+    def total(amounts: Floats) -> Floats:
+        return np.bincount(rows.codes, amounts, rows.n_groups)
 
-    of_rows = [scores - rows.positive for scores in rows.scores]
-    means = np.array([mean(of_model) for of_model in of_rows])
-    first, second = (of - center[rows.codes] for of, center in zip(of_rows, means, strict=True))
-    squares = np.bincount(rows.codes, rows.weights**2, rows.n_groups)
-    freedom = np.maximum(weight**2 / squares - 1.0, 1.0)
-    variance = np.array([mean(first**2), mean(second**2)]) / freedom
-    return GroupValues(means, variance, mean(first * second) / freedom, np.array([freedom] * 2))
+    weights = rows.weights * chosen
+    weight, squares = (np.array([*map(total, of)]) for of in (weights, weights**2))
+    means = ratio(np.array([*map(total, weights * of_rows)]), weight)
+    freedom = np.maximum(ratio(weight**2, squares, 0.0) - 1.0, 1.0)
+    apart = (of_rows - np.nan_to_num(means)[:, rows.codes]) * chosen
+    variance = ratio(np.array([*map(total, rows.weights * apart**2)]), weight) / freedom
+    shared = ratio(total(rows.weights * apart.prod(axis=0)), np.sqrt(weight.prod(axis=0)))
+    return GroupValues(means, variance, shared / np.sqrt(freedom.prod(axis=0)), freedom)
 
 
 def gap_change(of: GroupValues, confidence_level: float) -> tuple[float, float, float, float]:
