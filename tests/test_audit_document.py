@@ -169,7 +169,7 @@ def test_the_appendix_folds_and_has_every_table_and_plot(shown, tmp_path):
     assert identifier_of(audit.report.counts) in appendix
 
 
-def test_roc_curves_are_those_of_the_rows(shown):
+def test_roc_curves_are_those_of_the_rows(shown, tmp_path):
     audit, (y, score, columns) = shown
     panels = audit.document.plots[0]
     ((_, lines),) = panels.panels
@@ -181,6 +181,20 @@ def test_roc_curves_are_those_of_the_rows(shown):
     found = audit.answers["site"]["difference"]
     table = found.table
     assert lower == {g for g in found.groups if table.loc[g, "simultaneous_high"] < 0}
+    assert [label for *_, label in panels.names()] == [ln.label for ln in lines if ln.style]
+    assert f">{next(iter(lower))}</text>" in page_of(audit, tmp_path).partition("<aside")[2]
+
+
+def test_axes_of_calibration_fit_the_data():
+    y, score, groups, _ = rows_of(0, 4000)
+    rare = audit_of((y * (np.arange(y.size) % 9 == 0)), score / 9, groups)
+    calibration = next(of for of in rare.document.plots if of.title.startswith("Calibration"))
+    across, upward = calibration.scales
+    lines = [line for _, (line,) in calibration.panels]
+    ends = [of for line in lines for pair in (*line.points, *line.limits) for of in pair]
+    assert (across.low, across.high) == (upward.low, upward.high)
+    assert across.low <= min(ends)
+    assert max(ends) <= across.high < 1.1 * max(ends) < 0.4
 
 
 def test_of_many_groups_the_lowest_and_the_highest_are_drawn(tmp_path):

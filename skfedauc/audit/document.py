@@ -31,8 +31,8 @@ _RIGHT, _CHARACTER = 392, 8.4
 # Plot of a table's cell: width and margin
 _GLYPH, _MARGIN = 132, 8
 _STEPS = (0.01, 0.02, 0.05, 0.1, 0.2)
-# Size of a panel in pixels, and its margin for labels
-_PANEL, _BORDER = 220, 30
+# Sizes of a single panel and of one of several in pixels, and its margin for labels
+_PANELS, _BORDER = (340, 220), 46
 
 
 class Mark(NamedTuple):
@@ -140,7 +140,7 @@ class Table(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A panel's line or points, from 0 to 1 on both axes; `limits` belong to the points."""
+    """A panel's line or points; `limits` belong to the points."""
 
     label: str
     points: tuple[tuple[float, float], ...]
@@ -149,12 +149,37 @@ class Line(NamedTuple):
 
 
 class Panels(NamedTuple):
-    """Appendix plots: one panel for each title, with some groups' lines."""
+    """Appendix plots: one panel for each title, with some groups' lines, on one scale."""
 
     title: str
     caption: str
     axes: tuple[str, str]
     panels: tuple[tuple[str, tuple[Line, ...]], ...]
+
+    @property
+    def scales(self) -> tuple[Scale, Scale]:
+        """Scales of both axes, which have the same ends, so that the diagonal is where they meet."""
+        lines = [line for _, of_panel in self.panels for line in of_panel]
+        known = [of for line in lines for pair in (*line.points, *line.limits) for of in pair]
+        low, high = min(known, default=0.0), max(known, default=1.0)
+        pad = 0.02 * max(high - low, 0.02)
+        ends = max(low - pad, 0.0), max(min(high + pad, 1.0), low + 0.02)
+        return Scale(*ends, _BORDER, self.size - 14), Scale(*ends, self.size - _BORDER, 4)
+
+    @property
+    def size(self) -> int:
+        """Height and width of a panel in pixels; a single panel is larger."""
+        return _PANELS[len(self.panels) > 1]
+
+    def names(self) -> list[tuple[float, float, str]]:
+        """Return places and labels of highlighted curves, where they cross the other diagonal."""
+        (across, upward), places = self.scales, list[tuple[float, float, str]]()
+        for line in self.panels[0][1]:
+            if line.style == "low" and not line.limits:
+                x, y = min(line.points, key=lambda point: abs(sum(point) - 1.0))
+                above = places[-1][1] - 13.0 if places else math.inf
+                places.append((across(x) + 7.0, min(upward(y) + 12.0, above), line.label))
+        return places
 
 
 class Document(NamedTuple):
@@ -309,13 +334,6 @@ def _scale_of_row(row: Row) -> Scale:
     return Scale(min(ends), max(max(ends), min(ends) + 1e-6), _MARGIN, _GLYPH - _MARGIN)
 
 
-def _pixels(points: Any) -> list[tuple[float, float]]:
-    """Return a panel's points in pixels; its axes are from 0 to 1."""
-    across = Scale(0.0, 1.0, _BORDER, _PANEL - 4)
-    upward = Scale(0.0, 1.0, _PANEL - _BORDER, 4)
-    return [(across(x), upward(y)) for x, y in points]
-
-
 def _download(document: Document) -> str:
     text = json.dumps(document.data, allow_nan=False, separators=(",", ":"))
     return f"data:application/json;base64,{base64.b64encode(text.encode()).decode()}"
@@ -336,9 +354,9 @@ def _templates() -> Any:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    found.globals |= {"scale_of_row": _scale_of_row, "pixels": _pixels, "download": _download}
+    found.globals |= {"scale_of_row": _scale_of_row, "download": _download}
     found.globals["style"] = Markup((folder / "style.css").read_text("utf-8"))
-    found.globals |= {"panel": {"size": _PANEL, "border": _BORDER}, "is_nan": math.isnan}
+    found.globals |= {"border": _BORDER, "is_nan": math.isnan}
     found.filters |= {"unbroken": unbroken, "number": _number}
     return found
 
