@@ -1,14 +1,17 @@
-"""Write files completely or not at all."""
+"""Write files completely or not at all, and plain values as JSON."""
 
 from __future__ import annotations
 
 import contextlib
 import errno
+import json
+import math
 import os
 import secrets
+from collections.abc import Callable
 from typing import Any
 
-from skfedauc._words import described
+from skfedauc._words import described, label_text
 
 
 def check_path(path: Any) -> Any:
@@ -72,3 +75,31 @@ def _replace(target: str, data: bytes) -> None:
         with contextlib.suppress(OSError):
             os.unlink(beside)
         raise
+
+
+def as_json(document: dict[str, Any], *, is_printed: bool = False) -> str:
+    """Return nested plain values as JSON, without NaN or infinite numbers; ASCII if printed."""
+    return json.dumps(document, indent=2, ensure_ascii=is_printed, allow_nan=False)
+
+
+def text_or_file(make: Callable[[], str], path: str | os.PathLike[str] | None) -> str | None:
+    """Return the text, or write it; a path that cannot be written is refused first."""
+    if path is None:
+        return make()
+    check_target(path)
+    write_whole(path, make())
+    return None
+
+
+def plain_label(label: Any) -> str | int | list[Any]:
+    """Return a group's label for JSON: text, an integer or boolean, or a list for several columns.
+
+    Other kinds of labels, such as dates, become text.
+    """
+    if isinstance(label, tuple):
+        return [plain_label(part) for part in label]
+    return label if isinstance(label, str | int) else label_text(label)
+
+
+def plain_number(value: Any) -> float | None:
+    return float(value) if math.isfinite(value) else None

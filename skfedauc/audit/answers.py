@@ -83,16 +83,12 @@ class Answer:
         Groups with few rows in a class, which cells and plots mark; see `Sample.few_groups`.
     expected : float
         The mean gap if all groups were equal; NaN if unknown, or if the groups differ.
-    before, after : float
-        Both models' gaps.
-    models : tuple of str
-        Both models' names; empty for one model.
+    before, after, models : float, float, tuple of str
+        Both models' gaps and names; empty for one model.
     missing : str
         What the sample lacks for an answer.
-    favorable : str or None
-        The declared favorable outcome.
-    limit : float or None
-        Tolerance: the largest gap, or the smallest ratio.
+    favorable, limit : str or None, float or None
+        The declared favorable outcome, and the tolerance.
     """
 
     question: Question
@@ -311,11 +307,9 @@ def _verdict_of_change(gap: Gap, before: float, after: float) -> Verdict:
 
 
 def _clearest_change(found: Changes, alpha: float) -> tuple[int, list[float], float]:
-    """Return the group whose change is clearest; its change and limits, and the p value.
-
-    They hold for all groups together (Bonferroni); the values of two groups differ in sign only.
-    """
+    """Return the clearest change's group, its limits for all groups together, and the p value."""
     change: Floats = found.values.values[1] - found.values.values[0]
+    # The values of two groups differ in sign only.
     n_claims = 1 if change.size == 2 else change.size
     assert found.pvalue is not None
     g = int(np.argmin(np.nan_to_num(found.pvalue, nan=2.0)))

@@ -137,8 +137,7 @@ def predicted_positive(y_pred: Any, y_true: Any, pos_label: Any) -> NDArray[np.f
     if unknown and len(set(allowed) | set(found)) > 2:
         raise ValueError(
             f"y_pred must hold the labels of y_true, [{_words.all_shortened(known)}]; got "
-            f"{_words.shortened(unknown[0])}. Scores and "
-            "probabilities are passed as y_score."
+            f"{_words.shortened(unknown[0])}. Scores and probabilities are passed as y_score."
         )
     return np.asarray(predicted == positive).astype(np.float64)
 
@@ -154,8 +153,7 @@ def predictions_of(
     """Return an estimator's scores, its decisions, and the threshold on the scores.
 
     Decisions are 1 or 0, or None if the threshold decides, or nothing. An estimator without scores,
-    such as fairlearn's ``ThresholdOptimizer``, has its decisions in their place. `of_rows` has the
-    other arguments of `skfedauc.report.responses_of`.
+    such as fairlearn's ``ThresholdOptimizer``, has its decisions in their place.
     """
     number = check_threshold(threshold)
     if response_method is None and not any(hasattr(estimator, m) for m in _sklearn.TWO_CLASSES):

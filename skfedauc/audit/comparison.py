@@ -27,9 +27,9 @@ _OF_A_MODEL = ("threshold", "has_decisions", "identifier")
 class AuditComparison(Output):
     """Two models' audits compared on the same rows, returned by `FairnessAudit.compare`.
 
-    Each column's primary question has two parts, which share 5 %: did the AUC gap between
-    groups change, and did the AUC within groups change? The other gaps' changes share another
-    5 %. Every verdict is read from the interval beside it. Changes are second minus first.
+    Each column's primary question has two parts, which share 5 %: did the AUC gap between groups
+    change, and the AUC within groups? The other gaps' changes share another 5 %. Every verdict is
+    read from the interval beside it. Changes are second minus first.
 
     Parameters
     ----------
@@ -54,7 +54,10 @@ class AuditComparison(Output):
             )
         rows, others = first.by_row.rows, second.by_row.rows
         if rows.clusters is not None or others.clusters is not None:
-            raise ValueError("a comparison of audits needs independent rows; got clusters.")
+            raise ValueError(
+                "a comparison of audits needs independent rows; got clusters, for which changes of "
+                "gaps have no limits. compare_models(..., clusters=...) compares models' AUCs."
+            )
         is_same = all(
             np.array_equal(getattr(rows, name), getattr(others, name))
             for name in ("positive", "codes", "weights")
@@ -88,7 +91,6 @@ class AuditComparison(Output):
         return found
 
     def _rows_of(self, sample: Sample) -> TwoModels:
-        """Return the rows in a column's compared groups, with both models."""
         report, n_groups = self.audits[0].report, len(sample.groups)
         labels = labels_by(report.counts.groups or (), column_names(report), sample.names)
         rows = paired_rows([of.rows for of in self._by_row], report)

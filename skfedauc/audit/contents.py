@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import functools
 import itertools
-import json
 import math
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from skfedauc import _words
-from skfedauc._output_file import check_target, write_whole
+from skfedauc._output_file import as_json, plain_label, plain_number, text_or_file
 from skfedauc.audit import document, wording
 from skfedauc.audit.answers import LEVEL, Answer, Audited
 from skfedauc.audit.document import Card, Cell, Line, Mark, Panels, Row, Table, rendered
@@ -47,10 +46,7 @@ _LIMITS = (
 
 
 class Output:
-    """Outputs of an audit or a comparison: text, notebook, Markdown, JSON and a page.
-
-    All outputs render one `Document`; none of them computes, selects or words anything.
-    """
+    """Text, notebook, Markdown, JSON and page of an audit or a comparison, from one `Document`."""
 
     samples: dict[str, Sample]
 
@@ -94,7 +90,7 @@ class Output:
         str or None
             The document; None with a `path`.
         """
-        return _text_or_file(lambda: as_json(self.to_dict()), path)
+        return text_or_file(lambda: as_json(self.to_dict()), path)
 
     def to_markdown(self, path: str | os.PathLike[str] | None = None) -> str | None:
         """Return the first screen, the tables and the definitions in Markdown, for a model card.
@@ -109,7 +105,7 @@ class Output:
         str or None
             The text; None with a `path`.
         """
-        return _text_or_file(self.document.to_markdown, path)
+        return text_or_file(self.document.to_markdown, path)
 
     def to_html(self, path: str | os.PathLike[str] | None = None) -> str | None:
         """Return a self-contained page, or write it: one screen, and an appendix that folds.
@@ -131,21 +127,7 @@ class Output:
         OSError
             If writing the file fails. An existing file then remains unchanged.
         """
-        return _text_or_file(lambda: rendered(self.document, is_page=True), path)
-
-
-def as_json(document: dict[str, Any], *, is_printed: bool = False) -> str:
-    """Return nested plain values as JSON, without NaN or infinite numbers; ASCII if printed."""
-    return json.dumps(document, indent=2, ensure_ascii=is_printed, allow_nan=False)
-
-
-def _text_or_file(make: Callable[[], str], path: str | os.PathLike[str] | None) -> str | None:
-    """Return the text, or write it; a path that cannot be written is refused first."""
-    if path is None:
-        return make()
-    check_target(path)
-    write_whole(path, make())
-    return None
+        return text_or_file(lambda: rendered(self.document, is_page=True), path)
 
 
 def _document_of(result: Any) -> Document:
@@ -172,7 +154,9 @@ def _document_of(result: Any) -> Document:
         audits[0].n_audits,
         getattr(result, "models", None),
     )
-    tolerances = [row for audit, name in of_models for row in _tolerances(audit, name)]
+    of_tolerances = [_tolerances(audit, name) for audit, name in of_models]
+    tolerances, cases = (list(itertools.chain(*of)) for of in zip(*of_tolerances, strict=True))
+    verdicts = [case["answer"] for case in cases]
     headline = [_headline(audit, name) for audit, name in of_models]
     tables = [_table(found) for found in known if found.table is not None]
     if len(audits) == 1:
@@ -180,8 +164,8 @@ def _document_of(result: Any) -> Document:
         slopes = [of for of in samples.values() if of.has_probabilities]
         tables += map(_table_of_slopes, slopes if "calibration_difference" in also else [])
     title = f"{model}: {title}" if model else title[:1].upper() + title[1:]
-    if any("would decide" in cell.text for row in tolerances for cell in row.cells):
-        promise += f" Rows that would decide a tolerance do so with a probability of "
+    if any(case["n_rows_to_decide"] for case in cases):
+        promise += " Rows that would decide a tolerance do so with a probability of "
         promise += f"{100 * _POWER:g} %, if gaps and the shares of groups stay as they are."
     promise = f"{promise} {_LIMITS}"
     return document.Document(
@@ -211,7 +195,11 @@ def _document_of(result: Any) -> Document:
                 column: _plain_column(of_column, samples[column])
                 for column, of_column in answers.items()
             },
-            "tolerances": _plain_tolerances(of_models),
+            "tolerances": {
+                "total": len(cases),
+                **{answer.replace(" ", "_"): verdicts.count(answer) for answer in ANSWERS},
+                "cases": cases,
+            },
             "promise": promise,
         },
     )
@@ -269,7 +257,6 @@ def _headline(audit: Audited, model: str) -> str:
 
 
 def _on_tolerance(row: Row, columns: Iterable[str]) -> str:
-    """Return a tolerance's verdicts for the headline, the most adverse first."""
     found = sorted(zip(columns, row.cells, strict=True), key=lambda of: of[1].severity)
     verdicts = [
         f"{word} by {_words.enumerated([column for column, _ in same])}"
@@ -312,7 +299,6 @@ def _overview(found: list[Answer]) -> Row:
 
 
 def _plan(found: Answer, sample: Sample) -> list[str]:
-    """Return how many rows would show a difference, for an undecided AUC difference."""
     is_open = found.question.name == "difference" and found.verdict == "undecided"
     if not is_open or found.models or sample.clusters:
         return []
@@ -350,7 +336,6 @@ def _marks(found: Answer) -> list[Mark]:
 
 
 def _labels(groups: list[Any]) -> list[str]:
-    """Return labels that fit beside a plot, cut no further than they differ."""
     for most in _IN_LABEL:
         labels = [_words.shortened_label(group, most) for group in groups]
         if len(set(labels)) == len(labels):
@@ -367,34 +352,37 @@ def _lower(found: Answer) -> set[Any]:
 
 
 def _ordered(found: Answer) -> list[Any]:
-    """Return the groups, lowest value first."""
     return sorted(found.groups, key=lambda of: found.row(of)["after" if found.models else "value"])
 
 
 def _ends(ordered: list[Any]) -> list[Any]:
-    """Return the lowest and the highest groups, as many as a plot shows."""
     half = MOST_MARKS // 2
     return ordered if len(ordered) <= MOST_MARKS else [*ordered[:half], *ordered[-half:]]
 
 
-def _tolerances(audit: Audited, model: str) -> list[Row]:
-    rows = []
+def _tolerances(audit: Audited, model: str) -> tuple[list[Row], list[dict[str, Any]]]:
+    """Return the table's rows, and the answers by column and gap as plain values."""
+    rows, cases = [], []
     for name, limit in audit.facts["tolerances"].items():
         question, cells = QUESTIONS[name], []
+        bound = wording.bound_text(question, limit)
         for column, of_column in audit.answers.items():
             found: Answer = of_column[name]
-            size = wording.with_limits(question, found.gap)
-            text = wording.short(found) if found.missing else size
-            if n_rows := _n_rows_to_decide(found, audit.samples[column]):
-                text += f"; about {n_rows:,} rows would decide it"
-            null = float(question.is_ratio)
-            cells.append(Cell(found.tolerated, text, *found.gap, null=null, limit=limit))
+            n_rows = _n_rows_to_decide(found, audit.samples[column])
+            text = (
+                wording.short(found) if found.missing else wording.with_limits(question, found.gap)
+            )
+            text += f"; about {n_rows:,} rows would decide it" if n_rows else ""
+            cells.append(Cell(found.tolerated, text, *found.gap, float(question.is_ratio), limit))
+            case = {"column": column, "gap": name, "required": bound.rpartition(" ")[0]}
+            case |= {key: plain_number(getattr(found, key)) for key in ("limit", *_NUMBERS[:3])}
+            case |= {"answer": found.tolerated, "n_rows_to_decide": n_rows or None}
+            cases.append(({"model": model} if model else {}) | case)
         title = question.title
         if not question.is_for_tolerance and not question.is_with_others:
             title += " difference"
-        required = [f"{title} {wording.bound_text(question, limit)}", model]
-        rows.append(Row(", ".join(filter(None, required)), tuple(cells)))
-    return rows
+        rows.append(Row(", ".join(filter(None, [f"{title} {bound}", model])), tuple(cells)))
+    return rows, sorted(cases, key=lambda case: audit.columns.index(case["column"]))
 
 
 def _table(found: Answer) -> Table:
@@ -425,12 +413,11 @@ def _table(found: Answer) -> Table:
 
 
 def _table_of_slopes(sample: Sample) -> Table:
-    found, n_rows, rows = sample.slopes(), sample.n_rows().tolist(), []
-    numbers = zip(sample.groups, n_rows, *found[:3], found.note, strict=True)
+    found, rows = sample.slopes(), []
+    numbers = zip(sample.groups, sample.n_rows().tolist(), *found[:3], found.note, strict=True)
     for group, n, value, low, high, note in list(numbers)[:_MOST_ROWS]:
         cells = wording.number(value), f"{wording.number(low)} to {wording.number(high)}"
-        if math.isnan(value):
-            cells = str(note), ""
+        cells = (str(note), "") if math.isnan(value) else cells
         rows.append((_words.shortened_label(group), *cells, f"{n:,}"))
     said = "The calibration slope is 1 for calibrated scores, and below 1 for too extreme scores."
     heading = (sample.column, "slope", f"{wording.NINETY_FIVE} interval", "rows")
@@ -450,20 +437,6 @@ def _provenance(facts: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
         "Versions": ", ".join(f"{k} {version}" for k, version in facts["versions"].items()),
     }
     return tuple((name, text) for name, text in found.items() if text)
-
-
-def plain_label(label: Any) -> str | int | list[Any]:
-    """Return a group's label for JSON: text, an integer or boolean, or a list for several columns.
-
-    Other kinds of labels, such as dates, become text.
-    """
-    if isinstance(label, tuple):
-        return [plain_label(part) for part in label]
-    return label if isinstance(label, str | int) else _words.label_text(label)
-
-
-def plain_number(value: Any) -> float | None:
-    return float(value) if math.isfinite(value) else None
 
 
 def _plain(found: Answer) -> dict[str, Any]:
@@ -491,30 +464,7 @@ def _plain(found: Answer) -> dict[str, Any]:
     }
 
 
-def _plain_tolerances(audits: list[tuple[Audited, str]]) -> dict[str, Any]:
-    cases = [
-        {
-            **({"model": model} if model else {}),
-            "column": row["column"],
-            "gap": row["gap"],
-            "required": wording.bound_text(QUESTIONS[row["gap"]], row["limit"]).rpartition(" ")[0],
-            **{key: plain_number(row[key]) for key in ("limit", "estimate", "ci_low", "ci_high")},
-            "answer": row["answer"],
-            "n_rows_to_decide": _n_rows_to_decide(
-                audit.answers[row["column"]][row["gap"]], audit.samples[row["column"]]
-            )
-            or None,
-        }
-        for audit, model in audits
-        for row in audit.tolerances.reset_index().to_dict("records")
-    ]
-    answers = [case["answer"] for case in cases]
-    counts = {answer.replace(" ", "_"): answers.count(answer) for answer in ANSWERS}
-    return {"total": len(cases), **counts, "cases": cases}
-
-
 def plots_of(audit: Audited) -> tuple[Panels, ...]:
-    """Return each column's plots: ROC curves, and calibration if scores are probabilities."""
     found = []
     for column, sample in audit.samples.items():
         of_aucs = audit.answers[column]["difference"]

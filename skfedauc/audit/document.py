@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import functools
+import itertools
 import json
 import math
 import textwrap
@@ -52,9 +53,8 @@ class Mark(NamedTuple):
     @property
     def limits(self) -> str:
         """The interval, or the first model's value."""
-        if self.before is not None:
-            return f"from {self.before:.3f}"
-        return f"{_number(self.low)} to {_number(self.high)}"
+        limits = f"{_number(self.low)} to {_number(self.high)}"
+        return limits if self.before is None else f"from {_number(self.before)}"
 
 
 class Cell(NamedTuple):
@@ -99,16 +99,6 @@ class Card(NamedTuple):
     marks: tuple[Mark, ...]
     notes: tuple[str, ...]
     all_marks: tuple[Mark, ...] = ()
-
-    @property
-    def ends(self) -> str:
-        """The lowest and the highest group, for readers without the plot."""
-        named = [
-            f"{what}: {mark.label} {_number(mark.value)} ({mark.limits})"
-            + (", few rows" if mark.style == "few" else "")
-            for what, mark in zip(("Lowest", "Highest"), self.marks[:: len(self.marks) - 1 or 1])
-        ]
-        return ". ".join([*named, ""]).strip()
 
     @property
     def verdict(self) -> str:
@@ -158,18 +148,13 @@ class Panels(NamedTuple):
 
     @property
     def scales(self) -> tuple[Scale, Scale]:
-        """Scales of both axes, which have the same ends, so that the diagonal is where they meet."""
-        lines = [line for _, of_panel in self.panels for line in of_panel]
+        """Scales of both axes, which have the same ends."""
+        lines = itertools.chain.from_iterable(of_panel for _, of_panel in self.panels)
         known = [of for line in lines for pair in (*line.points, *line.limits) for of in pair]
         low, high = min(known, default=0.0), max(known, default=1.0)
-        pad = 0.02 * max(high - low, 0.02)
+        pad, size = 0.02 * max(high - low, 0.02), _PANELS[len(self.panels) > 1]
         ends = max(low - pad, 0.0), max(min(high + pad, 1.0), low + 0.02)
-        return Scale(*ends, _BORDER, self.size - 14), Scale(*ends, self.size - _BORDER, 4)
-
-    @property
-    def size(self) -> int:
-        """Height and width of a panel in pixels; a single panel is larger."""
-        return _PANELS[len(self.panels) > 1]
+        return Scale(*ends, _BORDER, size - 14), Scale(*ends, size - _BORDER, 4)
 
     def names(self) -> list[tuple[float, float, str]]:
         """Return places and labels of highlighted curves, where they cross the other diagonal."""
@@ -183,10 +168,7 @@ class Panels(NamedTuple):
 
 
 class Document(NamedTuple):
-    """An audit's content: the first screen, the appendix, and the numbers as plain values.
-
-    `center` is the value over all rows in the plots of the cards.
-    """
+    """An audit's content; `center` is the value over all rows in the plots of the cards."""
 
     title: str
     facts: tuple[str, ...]
@@ -327,7 +309,6 @@ def _scale_of_cards(cards: tuple[Card, ...]) -> Scale | None:
 
 
 def _scale_of_row(row: Row) -> Scale:
-    """Return the scale that the intervals in all cells of a row share."""
     known = [cell for cell in row.cells if not math.isnan(cell.low)]
     ends = [end for cell in known for end in (cell.null, cell.low, cell.high)]
     ends += [cell.limit for cell in known if cell.limit is not None]
@@ -354,9 +335,9 @@ def _templates() -> Any:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    found.globals |= {"scale_of_row": _scale_of_row, "download": _download}
-    found.globals["style"] = Markup((folder / "style.css").read_text("utf-8"))
-    found.globals |= {"border": _BORDER, "is_nan": math.isnan}
+    found.globals |= {"scale_of_row": _scale_of_row, "download": _download, "border": _BORDER}
+    style = Markup((folder / "style.css").read_text("utf-8"))
+    found.globals |= {"style": style, "is_nan": math.isnan}
     found.filters |= {"unbroken": unbroken, "number": _number}
     return found
 

@@ -15,16 +15,17 @@ import numpy as np
 import pandas as pd
 
 from skfedauc import _input, _labels, _rows, _words
+from skfedauc._output_file import plain_label
 from skfedauc.audit import arguments, samples
 from skfedauc.audit.answers import ESTIMATE, Answer, ByRow, answer, gap_table
 from skfedauc.audit.comparison import AuditComparison
-from skfedauc.audit.contents import Output, plain_label
+from skfedauc.audit.contents import Output
 from skfedauc.audit.questions import QUESTIONS
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.score_counts import identifier_of, view_of
 from skfedauc.pairs import GroupPairs
-from skfedauc.report import GroupAUC, estimates_of, labels_of_rows, listed
-from skfedauc.report.threshold_sweep import ThresholdSweep, threshold_sweep
+from skfedauc.report import GroupAUC, estimates_of, labels_of_rows, listed, threshold_sweep
+from skfedauc.report.threshold_sweep import ThresholdSweep
 
 if TYPE_CHECKING:
     from fairlearn.metrics import MetricFrame
@@ -160,12 +161,12 @@ class FairnessAudit(Output):
                 raise ValueError("pass either decisions or a threshold, not both.")
             decisions = samples.check_decisions(decisions, counted)
         elif threshold == "auto" and not pairs.is_multiclass:
-            self.threshold = samples.default_threshold(counted)
+            self.threshold = threshold_sweep.default_threshold(counted)
         # Threshold on the scale of the scores of the report
         self._score_threshold = self.threshold
         if self.threshold is not None:
-            self._score_threshold = samples.threshold_of(counted, self.threshold)
-            decisions = samples.decisions_at(counted, self._score_threshold)
+            self._score_threshold = threshold_sweep.threshold_of(counted, self.threshold)
+            decisions = threshold_sweep.decisions_at(counted, self._score_threshold)
         self._limits = arguments.check_tolerances(
             tolerances, self.favorable, has_decisions=decisions is not None
         )
@@ -525,7 +526,7 @@ class FairnessAudit(Output):
         >>> audit.sweep([0.3, 0.5]).gaps["equalized_odds_difference"].to_dict()
         {0.3: 1.0, 0.5: 1.0}
         """
-        return threshold_sweep(
+        return threshold_sweep.threshold_sweep(
             self.report.counts,
             estimates_of(self.report).labels,
             thresholds=thresholds,
@@ -632,12 +633,10 @@ def _date_of_now() -> str:
 
 
 def _counted(pairs: GroupPairs) -> ScoreCounts:
-    """Return the counts by group, or by group and cluster of clustered rows."""
     return pairs.counts if pairs.clusters is None else pairs.clusters.units
 
 
 def _copied(audit: FairnessAudit, **changed: Any) -> FairnessAudit:
-    """Return a copy with some other attributes, which has computed nothing yet."""
     found = object.__new__(type(audit))
     given = {name: of for name, of in vars(audit).items() if not hasattr(type(audit), name)}
     vars(found).update(given | changed)

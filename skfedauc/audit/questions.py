@@ -84,11 +84,7 @@ class Between:
         return least / most if most > 0.0 else float("nan")
 
     def largest(self, alpha: float) -> Gap:
-        """Return the gap between the two groups that are furthest apart.
-
-        Its limits are those of the two true values furthest apart, which together fail with
-        probability `alpha` at most.
-        """
+        """Return the gap of the groups furthest apart, with limits for the furthest true values."""
         highest, lowest = int(self.values.argmax()), int(self.values.argmin())
         if lowest == highest:
             lowest = self.values.size - 1
@@ -285,8 +281,8 @@ def _aucs(sample: Sample) -> Between:
 def _auc_changes(models: TwoModels) -> Changes:
     own, _ = auc_values(models.rows)
     joint = joint_within(models.rows, own)
-    limits = _student(joint.auc, joint.variance[0, 1], joint.freedom[0, 1])
-    return Changes(GroupValues.of_aucs(models.rows, own), limits)
+    values = GroupValues.of_aucs(models.rows, own)
+    return _changes(values, joint.variance[0, 1], joint.freedom[0, 1])
 
 
 def _disparities(sample: Sample) -> WithOthers:
@@ -303,20 +299,25 @@ def _disparity_changes(models: TwoModels) -> Changes:
     variance, freedom = joint.variance[0, 1], joint.freedom[0, 1]
     with np.errstate(divide="ignore", invalid="ignore"):
         deviate = np.abs(joint.auc[1] - joint.auc[0]) / np.sqrt(np.maximum(variance, 0.0))
-    return Changes(values, _student(joint.auc, variance, freedom), 2.0 * stdtr(freedom, -deviate))
+    return _changes(values, variance, freedom, 2.0 * stdtr(freedom, -deviate))
 
 
-def _student(
-    values: Floats, variance: Floats, freedom: Floats
-) -> Callable[[float], tuple[Floats, Floats]]:
-    """Return the function from a level to Student's limits for changes from the first model."""
-    change, error = values[1] - values[0], np.sqrt(np.maximum(variance, 0.0))
+def _changes(
+    values: GroupValues, variance: Floats, freedom: Floats, pvalue: Floats | None = None
+) -> Changes:
+    """Return changes with Student's limits."""
+    change, error = values.values[1] - values.values[0], np.sqrt(np.maximum(variance, 0.0))
 
     def limits(level: float) -> tuple[Floats, Floats]:
         reach = t_quantile((1.0 - level) / 2.0, freedom) * error
         return change - reach, change + reach
 
-    return limits
+    return Changes(values, limits, pvalue)
+
+
+def _changes_of_means(values: GroupValues) -> Changes:
+    variance = values.variance.sum(axis=0) - 2.0 * values.covariance
+    return _changes(values, variance, values.degrees_of_freedom.min(axis=0))
 
 
 def _rate(
@@ -345,7 +346,7 @@ def _rate(
             n = values.degrees_of_freedom + 1.0
             smoothed = (n * values.values + 1.0) / (n + 2.0)
             least = smoothed * (1.0 - smoothed) / n
-            return _changes(values._replace(variance=np.maximum(values.variance, least)))
+            return _changes_of_means(values._replace(variance=np.maximum(values.variance, least)))
         mine = np.asarray(np.array(of, bool).any(axis=1))[rows.positive.astype(np.intp)]
         chosen = models.decisions[:, mine], rows.codes[mine], rows.n_groups, rows.weights[mine]
         *_, values = rate_changes(*chosen, 0.95)
@@ -386,13 +387,7 @@ def _miscalibrations(sample: Sample) -> Between:
 
 def _miscalibration_changes(models: TwoModels) -> Changes:
     of_rows = models.rows.scores - models.rows.positive
-    return _changes(group_means(models.rows, of_rows, np.ones_like(of_rows, bool)))
-
-
-def _changes(values: GroupValues) -> Changes:
-    of_change = values.variance.sum(axis=0) - 2.0 * values.covariance
-    limits = _student(values.values, of_change, values.degrees_of_freedom.min(axis=0))
-    return Changes(values, limits)
+    return _changes_of_means(group_means(models.rows, of_rows, np.ones_like(of_rows, bool)))
 
 
 def _ratio(of: Question, **words: Any) -> Question:

@@ -19,13 +19,12 @@ from skfedauc.cluster_counts import ClusterCounts
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.disclosure import Need, needs
 from skfedauc.counts.moments import ClassRows
-from skfedauc.counts.score_counts import extremes_of, view_of, with_weights_over
+from skfedauc.counts.score_counts import view_of, with_weights_over
 from skfedauc.inference.calibration import ClusterCells, are_exact_probabilities, slopes
 from skfedauc.inference.intervals import Interval
 from skfedauc.inference.proportions import ClusterSums
 from skfedauc.pairs import GroupPairs
 from skfedauc.report import GroupAUC, estimates_of, large_groups
-from skfedauc.report.threshold_sweep import check_edges
 
 # Number of rows of the smaller class below which a group is not headlined
 FEW = 50
@@ -216,38 +215,6 @@ def numbers_of(labels: Sequence[Any], groups: Sequence[Any]) -> NDArray[np.intp]
 
 def column_names(report: GroupAUC) -> tuple[str, ...]:
     return _labels.column_names(report.counts.groups, estimates_of(report).group_names)
-
-
-def decisions_at(counts: ScoreCounts, threshold: float) -> ScoreCounts:
-    """Return the decisions that select rows with a score of at least the threshold."""
-    otherwise = "decisions= with counts of the decisions, or threshold=None to audit the ranking"
-    if view_of(counts).ranges is not None:
-        check_edges(counts, np.array([threshold]), f"{otherwise} alone")
-    # All scores of a bin are on the same side of the threshold.
-    exact, _ = extremes_of(counts)
-    return exact.map_scores(lambda scores: (scores >= threshold).astype(np.float64))
-
-
-def threshold_of(counts: ScoreCounts, threshold: float) -> float:
-    """Return the threshold that scores have to reach: in float32, if they were float32.
-
-    There, 0.7 is below 0.7, and reaches it, as in numpy. Counts have all scores in float64; those
-    that were float32 have no digits beyond it, and some have more than 18 binary digits.
-    """
-    scores = counts.cells.scores
-    with np.errstate(over="ignore"):
-        is_single = view_of(counts).ranges is None and (scores.astype(np.float32) == scores).all()
-        is_long = (np.frexp(scores)[0] * 2.0**18 % 1.0 > 0.0) & (scores % 1.0 > 0.0)
-        return float(np.float32(threshold)) if is_single and is_long.any() else threshold
-
-
-def default_threshold(counts: ScoreCounts) -> float | None:
-    """Return 0.5 for probabilities, or None for other scores and if a bin has both decisions."""
-    ranges = view_of(counts).ranges
-    scores = counts.cells.scores if ranges is None else np.concatenate(ranges)
-    are_probabilities = not scores.size or bool(scores.min() >= 0 and scores.max() <= 1)
-    is_divided = ranges is not None and ((ranges[0] < 0.5) & (ranges[1] >= 0.5)).any()
-    return 0.5 if are_probabilities and not is_divided else None
 
 
 def check_decisions(decisions: Any, counts: ScoreCounts) -> ScoreCounts:

@@ -61,7 +61,6 @@ def with_limits(question: Question, gap: Sequence[float], sign: str = "") -> str
 
 
 def level_text(level: float) -> str:
-    """Return a confidence level as ``98.75 %``."""
     return f"{round(100.0 * level, 2):g} %"
 
 
@@ -96,19 +95,31 @@ def _with_rows(found: Answer, group: Any) -> str:
     return f"{named(found, group)} {value} ({_rows_of(found, group)})"
 
 
-def _beside_few(found: Answer, name: str) -> tuple[set[Any], str, list[Any]]:
-    """Return the groups of few rows at the ends, and the others' largest gap with its ends."""
-    values = {group: found.row(group)[name] for group in found.groups}
-    ordered = sorted(values, key=values.__getitem__)
-    low, *_, high = (group for group in ordered if group not in found.few)
-    gap = gap_text(found.question, values[high] - values[low])
-    return found.few & {ordered[0], ordered[-1]}, gap, [low, high]
-
-
-def _few_of_models(found: Answer) -> tuple[list[Any], list[str]]:
-    """Return the groups of few rows at the ends with a model, and the others' gaps by model."""
-    few, gaps, _ = zip(*(_beside_few(found, name) for name in ("before", "after")), strict=True)
-    return [group for group in found.groups if group in few[0] | few[1]], list(gaps)
+def _beside_few(found: Answer) -> str:
+    """Return the largest gaps without groups of few rows, if these have larger ones."""
+    few, gaps, names = (
+        set[Any](),
+        list[float](),
+        ("before", "after") if found.models else ("value",),
+    )
+    for name in names:
+        values = {group: float(found.row(group)[name]) for group in found.groups}
+        few |= found.few & {
+            min(values, key=values.__getitem__),
+            max(values, key=values.__getitem__),
+        }
+        others = [value for group, value in values.items() if group not in found.few]
+        gaps.append(max(others) - min(others))
+    if not few or found.question.is_ratio or gaps == [found.shown.estimate]:
+        return ""
+    who = [
+        f"{named(found, group)} ({_rows_of(found, group)})"
+        for group in found.groups
+        if group in few
+    ]
+    sizes = [gap_text(found.question, gap) for gap in gaps]
+    of_models = [f"{of} with {model}" for of, model in zip(sizes, found.models, strict=False)]
+    return f" Without {_words.enumerated(who)}, the largest is {' and '.join(of_models or sizes)}."
 
 
 def _tested(found: Answer, sign: str = "") -> str:
@@ -117,7 +128,6 @@ def _tested(found: Answer, sign: str = "") -> str:
 
 
 def _favored(found: Answer, who: str) -> str:
-    """Return whether the ranking favors a group, or puts it higher."""
     is_higher = found.row(found.shown.highest)["value"] > 0.0
     if found.favorable is None:
         return f"puts {who} {'higher' if is_higher else 'lower'}"
@@ -161,24 +171,18 @@ def sentence(found: Answer) -> str:
         ends = _words.enumerated([_with_rows(found, group) for group in others])
         said += f" The largest observed {gap} is {largest}, with {ends}"
         said += f"; the largest true {gap} is {limits}."
-    few, size, ends = _beside_few(found, "value")
-    if few and not question.is_ratio and set(ends) != set(shown[:2]):
-        of_ends = _words.enumerated([_with_rows(found, group) for group in ends])
-        said += f" Among the other groups, it is {size}, between {of_ends}."
-    return said
+    return said + _beside_few(found)
 
 
 def short(found: Answer) -> str:
-    """Return the answer in a few words, for a table."""
     question, shown = found.question, found.shown
     if found.missing:
         return f"needs {found.missing}"
     if found.models:
         of_group = f"{named(found, found.highest)}: " if question.is_with_others else ""
         sizes = f"{_size(found, found.before)} \N{RIGHTWARDS ARROW} {_size(found, found.after)}"
-        few = [] if of_group else [_marked(found, group) for group in _few_of_models(found)[0]]
-        with_few = f"; largest with {' and '.join(few)}" if few else ""
-        return f"{of_group}{sizes}, {_tested(found, '+')}{with_few}"
+        few = " (few rows)" if not of_group and _beside_few(found) else ""
+        return f"{of_group}{sizes}{few}, {_tested(found, '+')}"
     if question.is_with_others and found.is_claim:
         who = named(found, shown.highest)
         return f"{_favored(found, who)} by {_tested(found)}"
@@ -245,15 +249,8 @@ def _change_sentence(found: Answer) -> str:
     said = _VERBS.get(verdict, f"is {verdict}")
     before, after = (_size(found, of) for of in (found.before, found.after))
     sizes = f"{before} with {first}, {after} with {second}"
-    said = f"{subject} {said} ({n_rows}): {sizes}, change {_tested(found, '+')}."
-    if question.name == "within" or question.is_with_others:
-        return said
-    few, gaps = _few_of_models(found)
-    if few:
-        who = _words.enumerated([f"{named(found, g)} ({_rows_of(found, g)})" for g in few])
-        sizes = f"{gaps[0]} with {first}, {gaps[1]} with {second}"
-        said += f" The largest is that of {who}; among the other groups, it is {sizes}."
-    return said
+    few = "" if question.name == "within" or question.is_with_others else _beside_few(found)
+    return f"{subject} {said} ({n_rows}): {sizes}, change {_tested(found, '+')}.{few}"
 
 
 def _size(found: Answer, value: float) -> str:
@@ -263,10 +260,7 @@ def _size(found: Answer, value: float) -> str:
 def frame(
     primary: Question, level: float, also: str, n_audits: int, models: tuple[str, str] | None
 ) -> tuple[str, str, str]:
-    """Return a document's title, the legend of its plots, and what its verdicts promise.
-
-    `level` and `also` are the levels of the primary question's intervals and of the other ones.
-    """
+    """Return a document's title, its plots' legend, and its promise on intervals of both levels."""
     if models is None:
         kind, about, who = "difference", primary.title, "an audit by a column makes"
         if n_audits > 1:

@@ -10,12 +10,12 @@ import pandas as pd
 
 from skfedauc import GroupAUC
 from skfedauc._labels import MISSING
-from skfedauc._output_file import write_whole
+from skfedauc._output_file import as_json, plain_label, plain_number, write_whole
 from skfedauc._words import listed, shortened
 from skfedauc.audit import FairnessAudit
 from skfedauc.audit.answers import Audited
 from skfedauc.audit.arguments import check_names, check_tolerances
-from skfedauc.audit.contents import Output, as_json, plain_label, plain_number
+from skfedauc.audit.contents import Output
 from skfedauc.audit.document import check_installed
 from skfedauc.audit.fairness_audit import joined
 from skfedauc.audit.samples import Sample

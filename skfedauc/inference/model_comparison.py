@@ -473,7 +473,7 @@ def group_means(rows: Rows, of_rows: Floats, chosen: NDArray[np.bool_]) -> Group
     """
 
     def total(amounts: Floats) -> Floats:
-        return np.bincount(rows.codes, amounts, rows.n_groups)
+        return np.bincount(rows.codes, amounts, rows.n_groups).astype(np.float64)
 
     weights = rows.weights * chosen
     weight, squares = (np.array([*map(total, of)]) for of in (weights, weights**2))
