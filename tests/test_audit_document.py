@@ -11,14 +11,26 @@ import numpy as np
 import pandas as pd
 import pytest
 from audits import audit_of, by_rows, rows_of
+from scipy import stats
+from scipy.optimize import brentq
 from sklearn.metrics import roc_auc_score
+from statsmodels.stats.proportion import proportion_confint
 
 from skfedauc import FairnessAudit, GroupAUC, ScoreCounts, _words
 from skfedauc.audit import wording
 from skfedauc.audit.document import check_installed
 from skfedauc.counts.score_counts import identifier_of
+from skfedauc.inference import proportions as limits_of
+from skfedauc.inference.cross_gap import cross_gaps
+from skfedauc.report import null_difference_of
 
 LIMITS = {"difference": 0.05, "demographic_parity_ratio": 0.8}
+ENDS = ("ci_low", "ci_high")
+RATES = (
+    "demographic_parity_difference",
+    "true_positive_rate_difference",
+    "false_positive_rate_difference",
+)
 
 
 def columns_of(groups):
@@ -45,8 +57,54 @@ def text_of(page):
     return " ".join(html.unescape(re.sub("<[^>]*>", " ", body)).replace("\xa0", " ").split())
 
 
+def apart(groups, tail, sign):
+    """Return limits of all differences from the groups' limits (Zou and Donner 2008)."""
+    value, low, high = groups(tail)
+    one, other = (high - value, value - low) if sign > 0 else (value - low, high - value)
+    found = value[:, None] - value + sign * np.hypot(one[:, None], other)
+    return np.where(np.eye(value.size, dtype=bool), np.nan, found)
+
+
+def gap_of(groups, level):
+    """Return a gap's limits and p value, and those of all pairs (Tukey), from limits of groups."""
+    n_groups = groups(0.5)[0].size
+    tukey = stats.studentized_range(n_groups, np.inf)
+    low, high = (apart(groups, stats.norm.sf(tukey.ppf(level) / 2**0.5), s) for s in (-1, 1))
+    most = np.nanmax(apart(groups, (1 - level) / 2, 1))
+    deviate = brentq(lambda z: np.nanmax(apart(groups, stats.norm.sf(z), -1)), 1e-9, 12)
+    pairs = np.clip([low, high], -most, most)
+    return max(np.nanmax(low), 0.0), most, tukey.sf(deviate * 2**0.5), pairs
+
+
+def groups_of(name, report, y, score, groups):
+    """Return values of groups and their limits at a tail, from rows or the report."""
+    if name == "difference":
+
+        def limits(tail):
+            level = min(max(1 - 2 * tail, 1e-9), 1 - 1e-15)
+            table = report.confidence_intervals(confidence_level=level)
+            return table[["auc", "ci_low", "ci_high"]].to_numpy().T
+
+        return limits
+    decided, labels = score >= 0.5, np.unique(groups)
+    chosen = {"true_positive_rate_difference": y == 1, "false_positive_rate_difference": y == 0}
+    events = y == 1 if name == "calibration_difference" else decided
+    mine = [chosen.get(name, True) & (groups == label) for label in labels]
+    k, n = np.array([[(own & events).sum(), own.sum()] for own in mine]).T
+    means = [score[own].mean() for own in mine]
+
+    def limits(tail):
+        method = "wilson" if name == "calibration_difference" else "beta"  # Clopper and Pearson
+        low, high = proportion_confint(k, n, 2 * tail, method=method)
+        if method == "wilson":
+            return means - k / n, means - high, means - low
+        return k / n, low, high
+
+    return limits
+
+
 def test_every_number_of_the_first_screen_comes_from_the_rows(shown):
-    """Numbers of the text are group values from rows, or numbers of the table of gaps."""
+    """Values are from rows; limits and p values from statsmodels, scipy and reports on the rows."""
     audit, (y, score, columns) = shown
     known = set()
 
@@ -57,31 +115,35 @@ def test_every_number_of_the_first_screen_comes_from_the_rows(shown):
 
     for column in audit.columns:
         kept = (columns[column] != "tiny").to_numpy()
-        table = by_rows(y[kept], score[kept], columns[column][kept].to_numpy(), None)
-        add(*table["auc"])
-        for name in ("selection_rate", "true_positive_rate", "false_positive_rate", "calibration"):
-            add(*table[name], in_points=True)
-            values = np.sort(table[name])
-            add(*np.subtract.outer(values, values).ravel(), in_points=True)
-        add(
-            *np.subtract.outer(table["auc"].to_numpy(), table["auc"].to_numpy()).ravel(),
-            *table["xauc_disparity"],
+        rows = y[kept], score[kept], columns[column][kept].to_numpy()
+        report = GroupAUC.from_predictions(*rows[:2], groups=rows[2])
+        add(*by_rows(*rows, None)["xauc_disparity"], null_difference_of(report))
+        add(*report.confidence_intervals(of="statistics").loc["within"][["value", *ENDS]])
+        for name in (*RATES, "calibration_difference", "difference"):
+            n_claims = 1 if name == "difference" else 5
+            groups = groups_of(name, report, *rows)
+            value, *limits = groups(0.025)
+            low, high, pvalue, pairs = gap_of(groups, 1 - 0.05 / n_claims)
+            numbers = value, *limits, np.subtract.outer(value, value), pairs, [low, high]
+            add(*np.concatenate([np.ravel(of) for of in numbers]), in_points=n_claims > 1)
+            known.add(_words.pvalue_text(min(n_claims * pvalue, 1.0)).split()[-1])
+            assert audit.answers[column][name].pvalue == pytest.approx(
+                min(n_claims * pvalue, 1.0), abs=1e-6
+            )
+        gaps, n_groups = cross_gaps(report.counts), len(report.counts)
+        add(*gaps.largest(0.01, 0.005), *np.ravel(gaps.limits(0.99)))
+        pvalue = gaps.pvalue.min() * 5 * (1 if n_groups == 2 else n_groups)
+        known.add(_words.pvalue_text(min(pvalue, 1.0)).split()[-1])
+        k, n = (
+            pd.Series(rows[1] >= 0.5).groupby(rows[2]).agg(of).to_numpy() for of in ("sum", "size")
         )
-        intervals = audit.samples[column].report.confidence_intervals(of="statistics")
-        add(*intervals.loc["within", ["value", "ci_low", "ci_high"]])
-        for name, found in audit.answers[column].items():
-            is_share = found.question.is_share
-            add(found.ci_low, found.ci_high, *found.shown[3:], in_points=is_share)
-            add(*found.table[["ci_low", "ci_high"]].to_numpy().ravel(), in_points=is_share)
-            if name == "difference":
-                limits = found.table[["simultaneous_low", "simultaneous_high"]]
-                add(*limits.dropna().to_numpy().ravel(), found.expected)
-            if found.question.is_ratio:
-                add(found.estimate)
-            known.add(_words.pvalue_text(found.pvalue).split()[-1])
-    pooled = audit.report.confidence_intervals(of="statistics").loc["pooled"]
+        add((k / n).min() / (k / n).max())
+        shares = limits_of.estimates_of_shares(k / n, n.astype(float))
+        add(*limits_of.limits_of_ratio(shares, n_groups, 0.01))
+    pooled = GroupAUC.from_predictions(y, score, groups=columns["sex"])
+    pooled = pooled.confidence_intervals(of="statistics").loc["pooled"]
     assert pooled["value"] == pytest.approx(roc_auc_score(y, score))
-    add(*pooled[["value", "ci_low", "ci_high"]])
+    add(*pooled[["value", *ENDS]])
     found = set(re.findall(r"(?<![\w.])[\u22120-9]*\d\.\d+", repr(audit).replace("+", "")))
     found = {number.lstrip("\u2212") for number in found}
     declared = {"0.5", "0.8", "0.05", "98.75", "99.0"}

@@ -88,7 +88,6 @@ class Output:
         Returns
         -------
         str or None
-            The document; None with a `path`.
         """
         return text_or_file(lambda: as_json(self.to_dict()), path)
 
@@ -103,7 +102,6 @@ class Output:
         Returns
         -------
         str or None
-            The text; None with a `path`.
         """
         return text_or_file(self.document.to_markdown, path)
 
@@ -118,7 +116,6 @@ class Output:
         Returns
         -------
         str or None
-            The page; None with a `path`.
 
         Raises
         ------

@@ -89,10 +89,7 @@ class Cell(NamedTuple):
 
 
 class Card(NamedTuple):
-    """Answers to a column's primary question, with its group plot.
-
-    `all_marks` has every group's mark if the plot lacks some.
-    """
+    """Answers by a column with the plot; `all_marks` has all groups if the plot lacks some."""
 
     heading: str
     answers: tuple[Cell, ...]
@@ -284,8 +281,9 @@ class Scale(NamedTuple):
         return round(self.first + min(max(share, 0.0), 1.0) * (self.last - self.first), 1)
 
     def ticks(self) -> list[tuple[float, str]]:
-        """Return pixels and labels for at most six round values."""
-        step = next((s for s in _STEPS if (self.high - self.low) / s <= 6), 0.5)
+        """Return pixels and labels for at most six round values, which do not overlap."""
+        most = min(6.0, abs(self.last - self.first) / 45.0)
+        step = next((s for s in _STEPS if (self.high - self.low) / s <= most), 0.5)
         first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
         values = [count * step for count in range(first, last + 1)]
         return [(self(of), "0" if abs(of) < 1e-9 else _number(of, 2)) for of in values]

@@ -23,9 +23,10 @@ from skfedauc.audit.contents import Output
 from skfedauc.audit.questions import QUESTIONS
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.score_counts import identifier_of, view_of
+from skfedauc.inference import calibration
 from skfedauc.pairs import GroupPairs
-from skfedauc.report import GroupAUC, estimates_of, labels_of_rows, listed, threshold_sweep
-from skfedauc.report.threshold_sweep import ThresholdSweep
+from skfedauc.report import GroupAUC, estimates_of, labels_of_rows, listed
+from skfedauc.report.threshold_sweep import ThresholdSweep, threshold_sweep
 
 if TYPE_CHECKING:
     from fairlearn.metrics import MetricFrame
@@ -161,12 +162,12 @@ class FairnessAudit(Output):
                 raise ValueError("pass either decisions or a threshold, not both.")
             decisions = samples.check_decisions(decisions, counted)
         elif threshold == "auto" and not pairs.is_multiclass:
-            self.threshold = threshold_sweep.default_threshold(counted)
+            self.threshold = calibration.default_threshold(counted)
         # Threshold on the scale of the scores of the report
         self._score_threshold = self.threshold
         if self.threshold is not None:
-            self._score_threshold = threshold_sweep.threshold_of(counted, self.threshold)
-            decisions = threshold_sweep.decisions_at(counted, self._score_threshold)
+            self._score_threshold = calibration.threshold_of(counted, self.threshold)
+            decisions = samples.decisions_at(counted, self._score_threshold)
         self._limits = arguments.check_tolerances(
             tolerances, self.favorable, has_decisions=decisions is not None
         )
@@ -526,7 +527,7 @@ class FairnessAudit(Output):
         >>> audit.sweep([0.3, 0.5]).gaps["equalized_odds_difference"].to_dict()
         {0.3: 1.0, 0.5: 1.0}
         """
-        return threshold_sweep.threshold_sweep(
+        return threshold_sweep(
             self.report.counts,
             estimates_of(self.report).labels,
             thresholds=thresholds,

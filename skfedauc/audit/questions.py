@@ -285,10 +285,6 @@ def _auc_changes(models: TwoModels) -> Changes:
     return _changes(values, joint.variance[0, 1], joint.freedom[0, 1])
 
 
-def _disparities(sample: Sample) -> WithOthers:
-    return WithOthers(cross_gaps(sample.report.counts, sample.clusters))
-
-
 def _disparity_changes(models: TwoModels) -> Changes:
     from scipy.special import stdtr
 
@@ -430,7 +426,7 @@ _ALL_QUESTIONS = (
         definition="The xAUC disparity of a group is the probability that its positives outrank "
         "the other groups' negatives, minus the probability that the other groups' positives "
         "outrank its negatives. Above 0, the ranking puts the group higher.",
-        ask=_disparities,
+        ask=lambda sample: WithOthers(cross_gaps(sample.report.counts, sample.clusters)),
         changes=_disparity_changes,
         is_signed=True,
     ),

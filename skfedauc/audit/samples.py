@@ -19,12 +19,13 @@ from skfedauc.cluster_counts import ClusterCounts
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.disclosure import Need, needs
 from skfedauc.counts.moments import ClassRows
-from skfedauc.counts.score_counts import view_of, with_weights_over
+from skfedauc.counts.score_counts import extremes_of, view_of, with_weights_over
 from skfedauc.inference.calibration import ClusterCells, are_exact_probabilities, slopes
 from skfedauc.inference.intervals import Interval
 from skfedauc.inference.proportions import ClusterSums
 from skfedauc.pairs import GroupPairs
 from skfedauc.report import GroupAUC, estimates_of, large_groups
+from skfedauc.report.threshold_sweep import check_edges
 
 # Number of rows of the smaller class below which a group is not headlined
 FEW = 50
@@ -215,6 +216,16 @@ def numbers_of(labels: Sequence[Any], groups: Sequence[Any]) -> NDArray[np.intp]
 
 def column_names(report: GroupAUC) -> tuple[str, ...]:
     return _labels.column_names(report.counts.groups, estimates_of(report).group_names)
+
+
+def decisions_at(counts: ScoreCounts, threshold: float) -> ScoreCounts:
+    """Return the decisions that select rows with a score of at least the threshold."""
+    otherwise = "decisions= with counts of the decisions, or threshold=None to audit the ranking"
+    if view_of(counts).ranges is not None:
+        check_edges(counts, np.array([threshold]), f"{otherwise} alone")
+    # All scores of a bin are on the same side of the threshold.
+    exact, _ = extremes_of(counts)
+    return exact.map_scores(lambda scores: (scores >= threshold).astype(np.float64))
 
 
 def check_decisions(decisions: Any, counts: ScoreCounts) -> ScoreCounts:

@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from skfedauc import _words
 from skfedauc.audit.answers import LEVEL, Answer
 from skfedauc.audit.questions import Question
@@ -97,26 +99,15 @@ def _with_rows(found: Answer, group: Any) -> str:
 
 def _beside_few(found: Answer) -> str:
     """Return the largest gaps without groups of few rows, if these have larger ones."""
-    few, gaps, names = (
-        set[Any](),
-        list[float](),
-        ("before", "after") if found.models else ("value",),
-    )
-    for name in names:
-        values = {group: float(found.row(group)[name]) for group in found.groups}
-        few |= found.few & {
-            min(values, key=values.__getitem__),
-            max(values, key=values.__getitem__),
-        }
-        others = [value for group, value in values.items() if group not in found.few]
-        gaps.append(max(others) - min(others))
+    assert found.table is not None
+    values = found.table[["before", "after"] if found.models else ["value"]].to_numpy()
+    ends = {*values.argmin(axis=0), *values.argmax(axis=0)}
+    is_few = np.array([group in found.few for group in found.groups])
+    few = [group for g, group in enumerate(found.groups) if is_few[g] and g in ends]
+    gaps = np.ptp(values[~is_few], axis=0).tolist()
     if not few or found.question.is_ratio or gaps == [found.shown.estimate]:
         return ""
-    who = [
-        f"{named(found, group)} ({_rows_of(found, group)})"
-        for group in found.groups
-        if group in few
-    ]
+    who = [f"{named(found, group)} ({_rows_of(found, group)})" for group in few]
     sizes = [gap_text(found.question, gap) for gap in gaps]
     of_models = [f"{of} with {model}" for of, model in zip(sizes, found.models, strict=False)]
     return f" Without {_words.enumerated(who)}, the largest is {' and '.join(of_models or sizes)}."
@@ -179,7 +170,7 @@ def short(found: Answer) -> str:
     if found.missing:
         return f"needs {found.missing}"
     if found.models:
-        of_group = f"{named(found, found.highest)}: " if question.is_with_others else ""
+        of_group = f"{_marked(found, found.highest)}: " if question.is_with_others else ""
         sizes = f"{_size(found, found.before)} \N{RIGHTWARDS ARROW} {_size(found, found.after)}"
         few = " (few rows)" if not of_group and _beside_few(found) else ""
         return f"{of_group}{sizes}{few}, {_tested(found, '+')}"

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from skfedauc import _words
 from skfedauc.counts import DisclosureError, ScoreCounts
 from skfedauc.counts.moments import Floats, ratio
-from skfedauc.counts.score_counts import extremes_of, view_of
+from skfedauc.counts.score_counts import view_of
 
 # Largest number of thresholds by default, and largest product of this number and the number of
 # groups
@@ -219,35 +219,3 @@ def _gaps(rates: Mapping[str, Floats], enough: Mapping[str, NDArray[Any]]) -> di
         "precision_difference": differences["precision"],
         "accuracy_difference": differences["accuracy"],
     }
-
-
-def decisions_at(counts: ScoreCounts, threshold: float) -> ScoreCounts:
-    """Return the decisions that select rows with a score of at least the threshold."""
-    otherwise = "decisions= with counts of the decisions, or threshold=None to audit the ranking"
-    if view_of(counts).ranges is not None:
-        check_edges(counts, np.array([threshold]), f"{otherwise} alone")
-    # All scores of a bin are on the same side of the threshold.
-    exact, _ = extremes_of(counts)
-    return exact.map_scores(lambda scores: (scores >= threshold).astype(np.float64))
-
-
-def threshold_of(counts: ScoreCounts, threshold: float) -> float:
-    """Return the threshold that scores have to reach: in float32, if they were float32.
-
-    There, 0.7 is below 0.7, and reaches it, as in numpy. Counts have all scores in float64; those
-    that were float32 have no digits beyond it, and some have more than 18 binary digits.
-    """
-    scores = counts.cells.scores
-    with np.errstate(over="ignore"):
-        is_single = view_of(counts).ranges is None and (scores.astype(np.float32) == scores).all()
-        is_long = (np.frexp(scores)[0] * 2.0**18 % 1.0 > 0.0) & (scores % 1.0 > 0.0)
-        return float(np.float32(threshold)) if is_single and is_long.any() else threshold
-
-
-def default_threshold(counts: ScoreCounts) -> float | None:
-    """Return 0.5 for probabilities, or None for other scores and if a bin has both decisions."""
-    ranges = view_of(counts).ranges
-    scores = counts.cells.scores if ranges is None else np.concatenate(ranges)
-    are_probabilities = not scores.size or bool(scores.min() >= 0 and scores.max() <= 1)
-    is_divided = ranges is not None and ((ranges[0] < 0.5) & (ranges[1] >= 0.5)).any()
-    return 0.5 if are_probabilities and not is_divided else None
