@@ -374,6 +374,25 @@ def test_tolerances_are_answered_by_the_interval_that_is_shown():
     assert audit_of(*rows).tolerances.empty
 
 
+@pytest.mark.parametrize(
+    ("name", "limit"), [("difference", 0.1), ("demographic_parity_ratio", 0.75)]
+)
+def test_the_rows_that_would_decide_a_tolerance_do(name, limit):
+    y, score, groups, _ = rows_of(0)
+    audit = audit_of(y, score, groups, tolerances={name: limit})
+    (case,) = audit.to_dict()["tolerances"]["cases"]
+    n_rows = case["n_rows_to_decide"]
+    assert case["answer"] == "undecided"
+    assert f"; about {n_rows:,} rows would decide it" in audit.document.tolerances[0].cells[0].text
+    assert "with a probability of 80 %" in audit.document.promise
+    answers = []
+    for n in (n_rows / 4, n_rows * 1.05):
+        again = np.tile(np.arange(y.size), max(round(n / y.size), 1))
+        found = audit_of(y[again], score[again], groups[again], tolerances={name: limit})
+        answers.append(found.tolerances["answer"].tolist() == ["undecided"])
+    assert answers == [True, False]
+
+
 def test_a_new_rate_is_one_entry(monkeypatch):
     entry = questions._rate(
         "false_omission_rate",
