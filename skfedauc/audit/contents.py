@@ -88,6 +88,7 @@ class Output:
         Returns
         -------
         str or None
+            The document; None with a `path`.
         """
         return text_or_file(lambda: as_json(self.to_dict()), path)
 
@@ -102,6 +103,7 @@ class Output:
         Returns
         -------
         str or None
+            The text; None with a `path`.
         """
         return text_or_file(self.document.to_markdown, path)
 
@@ -116,6 +118,7 @@ class Output:
         Returns
         -------
         str or None
+            The page; None with a `path`.
 
         Raises
         ------
