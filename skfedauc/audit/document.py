@@ -151,7 +151,7 @@ class Panels(NamedTuple):
         low, high = min(known, default=0.0), max(known, default=1.0)
         pad, size = 0.02 * max(high - low, 0.02), _PANELS[len(self.panels) > 1]
         ends = max(low - pad, 0.0), max(min(high + pad, 1.0), low + 0.02)
-        return Scale(*ends, _BORDER, size - 14), Scale(*ends, size - _BORDER, 4)
+        return Scale(*ends, _BORDER, size - 14), Scale(*ends, size - _BORDER, 10)
 
     def names(self) -> list[tuple[float, float, str]]:
         """Return places and labels of highlighted curves, where they cross the other diagonal."""
