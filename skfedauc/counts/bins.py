@@ -208,6 +208,10 @@ class Bins(Immutable):
     n_bins : int or None
         Bin count; None for `of_scores`, which has about ``4094 * parts`` bins.
 
+    See Also
+    --------
+    Disclosure : What a site coarsens or withholds.
+
     Examples
     --------
     >>> from skfedauc import Bins

@@ -21,6 +21,10 @@ _CHOICES = {"level": ("exact", "bins", "summary"), "tell_withheld": ("number", "
 class DisclosureError(ValueError):
     """A result that the counts' disclosure does not permit.
 
+    See Also
+    --------
+    Disclosure : What counts disclose.
+
     Examples
     --------
     >>> from skfedauc import DisclosureError, ScoreCounts
@@ -139,6 +143,10 @@ class Disclosure:
     ------
     ValueError, TypeError
         If an argument is not as described, or has no effect without ``min_count``.
+
+    See Also
+    --------
+    ScoreCounts.reduced : Counts that disclose less.
 
     Examples
     --------
