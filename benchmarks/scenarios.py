@@ -25,7 +25,7 @@ from skfedauc import (
     group_roc_auc_score,
 )
 from skfedauc._kernel import concordance, count_rows
-from skfedauc.report import null_difference_of
+from skfedauc.report.group_auc import null_difference_of
 
 Way = Callable[[], Any]
 

@@ -15,15 +15,9 @@ from skfedauc import _input, _labels, _rows, _words
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.score_counts import counts_of_rows
 from skfedauc.pairs import GroupPairs
-from skfedauc.report import (
-    STATISTICS,
-    GroupEstimates,
-    ScorerStatistic,
-    Undefined,
-    UndefinedPolicy,
-    check_statistic,
-    check_undefined,
-)
+from skfedauc.report.estimates import GroupEstimates
+from skfedauc.report.groups import Undefined, UndefinedPolicy, check_undefined
+from skfedauc.report.statistics import STATISTICS, ScorerStatistic, check_statistic
 
 __all__ = ["LightGBMMetric", "XGBoostMetric"]
 

@@ -15,9 +15,10 @@ from skfedauc.inference.quantiles import Pairs
 from skfedauc.inference.row_effects import Rows, near_one
 from skfedauc.measures import AUC, Measure, check_measure
 from skfedauc.pairs import GroupPairs
-from skfedauc.report import AVERAGES, GroupAUC, estimates_of, of_one_label, shares
-from skfedauc.report.groups import order_of
-from skfedauc.report.statistics import Average
+from skfedauc.report import GroupAUC
+from skfedauc.report.group_auc import estimates_of
+from skfedauc.report.groups import of_one_label, order_of
+from skfedauc.report.statistics import AVERAGES, Average, shares
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,16 +7,10 @@ from typing import Any, Literal
 from skfedauc import _labels
 from skfedauc.counts.multiclass import MultiClass, check_multi_class
 from skfedauc.measures import Measure, check_measure
-from skfedauc.report import (
-    ClassAverage,
-    GroupAUC,
-    MulticlassGroupAUC,
-    StatisticName,
-    Undefined,
-    check_class_average,
-    check_no_two_classes,
-    check_statistic,
-)
+from skfedauc.report import GroupAUC, MulticlassGroupAUC
+from skfedauc.report.groups import Undefined
+from skfedauc.report.multiclass import ClassAverage, check_class_average, check_no_two_classes
+from skfedauc.report.statistics import StatisticName, check_statistic
 
 
 def group_roc_auc_score(

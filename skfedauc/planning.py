@@ -23,7 +23,8 @@ from skfedauc.inference.differences import (
 from skfedauc.inference.intervals import AUCSpread, check_confidence_level
 from skfedauc.inference.quantiles import normal_quantile
 from skfedauc.inference.variances import PairMoments
-from skfedauc.report import GroupAUC, estimates_of
+from skfedauc.report import GroupAUC
+from skfedauc.report.group_auc import estimates_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -19,20 +19,16 @@ from skfedauc.counts.multiclass import MultiClass, check_multi_class
 from skfedauc.counts.score_counts import counts_of_rows
 from skfedauc.measures import Measure
 from skfedauc.pairs import GroupPairs
-from skfedauc.report import (
-    STATISTICS,
+from skfedauc.report import MulticlassGroupAUC
+from skfedauc.report.estimates import GroupEstimates
+from skfedauc.report.groups import Undefined, UndefinedPolicy, check_undefined
+from skfedauc.report.multiclass import (
     ClassAverage,
-    GroupEstimates,
-    MulticlassGroupAUC,
-    ScorerStatistic,
-    Undefined,
-    UndefinedPolicy,
     averaged,
     check_class_average,
     check_no_two_classes,
-    check_statistic,
-    check_undefined,
 )
+from skfedauc.report.statistics import STATISTICS, ScorerStatistic, check_statistic
 
 
 @dataclasses.dataclass(frozen=True)

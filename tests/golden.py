@@ -50,7 +50,8 @@ from skfedauc.boosting import LightGBMMetric, XGBoostMetric
 from skfedauc.counts.score_counts import view_of
 from skfedauc.datasets import make_group_scores, make_uniform_scores
 from skfedauc.error_bounds import error_rate_bound
-from skfedauc.report import AVERAGES, null_difference_of
+from skfedauc.report.group_auc import null_difference_of
+from skfedauc.report.statistics import AVERAGES
 
 RECORD = Path(__file__).parent / "data" / "golden.json"
 TOLERANCE = 1e-12  # relative to the largest number of a column

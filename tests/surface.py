@@ -29,7 +29,8 @@ from skfedauc.audit.fairness_audit import EstimatorAndAudit, RowsAndAudit
 from skfedauc.counts.score_counts import CountOptions
 from skfedauc.measures import PartialAUC
 from skfedauc.privacy import PrivateCounts
-from skfedauc.report import ClassOptions, RowOptions
+from skfedauc.report.group_auc import RowOptions
+from skfedauc.report.multiclass import ClassOptions
 
 RNG = np.random.default_rng(0)
 N = 80

@@ -22,7 +22,7 @@ from skfedauc.audit.document import check_installed
 from skfedauc.counts.score_counts import identifier_of
 from skfedauc.inference import proportions as limits_of
 from skfedauc.inference.cross_gap import cross_gaps
-from skfedauc.report import null_difference_of
+from skfedauc.report.group_auc import null_difference_of
 
 LIMITS = {"difference": 0.05, "demographic_parity_ratio": 0.8}
 ENDS = ("ci_low", "ci_high")

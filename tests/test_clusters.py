@@ -19,7 +19,8 @@ from skfedauc.inference.differences import _group_and_rest
 from skfedauc.inference.quantiles import normal_quantile
 from skfedauc.inference.row_effects import Rows, cluster_effects
 from skfedauc.measures import PartialAUC
-from skfedauc.report import AVERAGES, null_difference_of
+from skfedauc.report.group_auc import null_difference_of
+from skfedauc.report.statistics import AVERAGES
 
 NAMES = ["site", "patient"]
 

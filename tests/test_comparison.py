@@ -14,7 +14,7 @@ from test_measures import expected as value_of
 from skfedauc import GroupAUC, compare_models
 from skfedauc.inference.quantiles import LargestDifference
 from skfedauc.measures import AveragePrecision, PartialAUC, Sensitivity
-from skfedauc.report import AVERAGES, shares
+from skfedauc.report.statistics import AVERAGES, shares
 
 STATISTICS = ["pooled", *AVERAGES]
 

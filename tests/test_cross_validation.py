@@ -27,7 +27,7 @@ from sklearn.preprocessing import StandardScaler
 from skfedauc import ScoreCounts, WithinGroupStratifiedKFold, cross_validate_group_auc
 from skfedauc.datasets import make_group_scores
 from skfedauc.model_selection import cross_validation
-from skfedauc.report import null_difference_of
+from skfedauc.report.group_auc import null_difference_of
 
 MODEL = LogisticRegression()
 

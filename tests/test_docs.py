@@ -28,7 +28,7 @@ from benchmarks.calibration import TABLES
 from benchmarks.calibration.__main__ import replaced
 from skfedauc import GroupAUC
 from skfedauc.cli.main import main
-from skfedauc.report import AVERAGES, STATISTICS
+from skfedauc.report.statistics import AVERAGES, STATISTICS
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"

@@ -29,7 +29,7 @@ from skfedauc import (
 )
 from skfedauc.audit import QUESTIONS, questions, wording
 from skfedauc.audit.answers import answer
-from skfedauc.report import null_difference_of
+from skfedauc.report.group_auc import null_difference_of
 
 GAPS = {
     "demographic_parity_difference": fairlearn.demographic_parity_difference,

@@ -25,8 +25,8 @@ from skfedauc.inference.quantiles import (
 )
 from skfedauc.inference.variances import strata_of
 from skfedauc.pairs import GroupPairs, ranks_among_all
-from skfedauc.report import AVERAGES, null_difference_of
-from skfedauc.report.statistics import squared_tau
+from skfedauc.report.group_auc import null_difference_of
+from skfedauc.report.statistics import AVERAGES, squared_tau
 
 # Reference values of pROC 1.18.0 and metafor 3.8.1, on 20 rows.
 Y = np.repeat([0, 1], [11, 9])

@@ -8,7 +8,7 @@ from scipy.stats import norm
 
 from skfedauc import Bins, Disclosure, GroupAUC, ScoreCounts
 from skfedauc.periods import compare_periods, find_change
-from skfedauc.report import estimates_of
+from skfedauc.report.group_auc import estimates_of
 
 MONTHS = [f"2026-{month:02}" for month in range(1, 13)]
 

@@ -26,7 +26,7 @@ from test_inference import GROUPS, S1, S2, Y
 from test_inference import WEIGHTS as OTHER_WEIGHTS
 
 from skfedauc import GroupAUC, ScoreCounts, group_roc_auc_score
-from skfedauc.report import null_difference_of
+from skfedauc.report.group_auc import null_difference_of
 
 CHUNKS = [range(k, k + 12) for k in range(0, 24, 12)]
 

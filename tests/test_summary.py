@@ -14,7 +14,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from skfedauc import Bins, DisclosureError, GroupAUC, ScoreCounts
 from skfedauc.counts.score_counts import extremes_of, select_groups, view_of
 from skfedauc.measures import PartialAUC
-from skfedauc.report import null_difference_of
+from skfedauc.report.group_auc import null_difference_of
 
 AVERAGES = ["macro", "samples", "positives", "negatives", "within"]
 OF_GROUPS = [*AVERAGES, "worst", "ratio", "difference", "tau"]

@@ -9,7 +9,7 @@ import pytest
 from processes import run_python
 
 import skfedauc
-from skfedauc.report import STATISTICS, Gap, ScorerStatistic, StatisticName
+from skfedauc.report.statistics import STATISTICS, Gap, ScorerStatistic, StatisticName
 
 
 def names_of(alias):

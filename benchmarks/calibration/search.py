@@ -36,7 +36,7 @@ from skfedauc.inference.intervals import AUCSpread, Limits, limits
 from skfedauc.inference.model_comparison import rate_changes
 from skfedauc.inference.quantiles import normal_quantile
 from skfedauc.inference.variances import Extremes, Variances
-from skfedauc.report import estimates_of
+from skfedauc.report.group_auc import estimates_of
 
 # Errors by name: of one run, or of all runs; NaN if the method has no result
 Errors = dict[str, Any]

@@ -26,7 +26,8 @@ from skfedauc.inference.model_comparison import (
     gap_change,
     joint_within,
 )
-from skfedauc.report import estimates_of, null_difference_of, shares
+from skfedauc.report.group_auc import estimates_of, null_difference_of
+from skfedauc.report.statistics import shares
 
 
 class ByRow(NamedTuple):

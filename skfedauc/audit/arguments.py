@@ -12,7 +12,8 @@ from sklearn.base import is_classifier
 
 from skfedauc import _input, _labels, _sklearn, _words
 from skfedauc.audit.questions import QUESTIONS
-from skfedauc.report import GroupAUC, MulticlassGroupAUC, estimates_of, responses_of
+from skfedauc.report import GroupAUC, MulticlassGroupAUC
+from skfedauc.report.group_auc import estimates_of, responses_of
 
 # What the user can name
 NAMES = ("model", "label", "score")

@@ -19,7 +19,8 @@ from skfedauc.audit.samples import Sample, numbers_of
 from skfedauc.inference.calibration import reliability
 from skfedauc.inference.quantiles import normal_quantile
 from skfedauc.planning import rows_needed
-from skfedauc.report import GroupAUC, estimates_of
+from skfedauc.report import GroupAUC
+from skfedauc.report.group_auc import estimates_of
 from skfedauc.report.intervals import binned_note
 from skfedauc.report.statistics import across_groups
 

@@ -25,7 +25,9 @@ from skfedauc.counts import ScoreCounts
 from skfedauc.counts.score_counts import identifier_of, view_of
 from skfedauc.inference import calibration
 from skfedauc.pairs import GroupPairs
-from skfedauc.report import GroupAUC, estimates_of, labels_of_rows, listed
+from skfedauc.report import GroupAUC
+from skfedauc.report.group_auc import estimates_of
+from skfedauc.report.groups import labels_of_rows, listed
 from skfedauc.report.threshold_sweep import ThresholdSweep, threshold_sweep
 
 if TYPE_CHECKING:

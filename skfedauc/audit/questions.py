@@ -41,7 +41,7 @@ from skfedauc.inference.model_comparison import (
 from skfedauc.inference.proportions import estimates_of_shares, limits_of_ratio, tail_of
 from skfedauc.inference.quantiles import normal_quantile, t_quantile
 from skfedauc.inference.row_effects import Rows
-from skfedauc.report import estimates_of
+from skfedauc.report.group_auc import estimates_of
 
 _ALL, _POSITIVES, _NEGATIVES = ((1, 1), (1, 1)), ((0, 0), (1, 1)), ((1, 1), (0, 0))
 _SELECTED = ((0, 1), (0, 1))

@@ -24,7 +24,9 @@ from skfedauc.inference.calibration import ClusterCells, are_exact_probabilities
 from skfedauc.inference.intervals import Interval
 from skfedauc.inference.proportions import ClusterSums
 from skfedauc.pairs import GroupPairs
-from skfedauc.report import GroupAUC, estimates_of, large_groups
+from skfedauc.report import GroupAUC
+from skfedauc.report.group_auc import estimates_of
+from skfedauc.report.groups import large_groups
 from skfedauc.report.threshold_sweep import check_edges
 
 # Number of rows of the smaller class below which a group is not headlined

@@ -25,7 +25,7 @@ from skfedauc.cli.rows import read_columns, refusals_of, rows_of
 from skfedauc.cli.terminal import CommandError, OutputError, ToleranceError, refusals
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.score_counts import view_of
-from skfedauc.report import estimates_of, first_lines_of
+from skfedauc.report.group_auc import estimates_of, first_lines_of
 
 
 def audit(arguments: Arguments) -> Iterator[list[str]]:

@@ -18,7 +18,8 @@ from skfedauc.counts.score_counts import view_of
 if TYPE_CHECKING:
     from flwr.app import ConfigRecord, MetricRecord, RecordDict
 
-    from skfedauc.report import GroupAUC, StatisticName
+    from skfedauc.report import GroupAUC
+    from skfedauc.report.statistics import StatisticName
 
 # Keys of the ConfigRecord that holds counts
 _COUNTS, _SOURCE, _ROUND = "score-counts", "source", "server-round"
@@ -198,7 +199,7 @@ class GroupAUCAggregator:
         limits: Limits | None = None,
     ) -> None:
         # The import is local, because clients need this module without scikit-learn and scipy.
-        from skfedauc.report import check_statistic
+        from skfedauc.report.statistics import check_statistic
 
         if isinstance(statistics, str):
             raise TypeError(
@@ -255,7 +256,8 @@ class GroupAUCAggregator:
             for different countings. With ``on_missing="raise"``, if groups are missing or
             unexpected.
         """
-        from skfedauc.report import GroupAUC, estimates_of
+        from skfedauc.report import GroupAUC
+        from skfedauc.report.group_auc import estimates_of
         from skfedauc.report.intervals import statistic_bounds
 
         self._n_calls += 1

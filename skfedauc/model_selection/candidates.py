@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skfedauc import _input, _words
 from skfedauc.inference.intervals import check_confidence_level
-from skfedauc.report import STATISTICS
+from skfedauc.report.statistics import STATISTICS
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -20,17 +20,11 @@ from skfedauc.counts.score_counts import counts_of_rows, left_out, with_columns_
 from skfedauc.inference import intervals
 from skfedauc.model_selection.splitter import WithinGroupStratifiedKFold
 from skfedauc.pairs import GroupPairs
-from skfedauc.report import (
-    AVERAGES,
-    GroupAUC,
-    GroupEstimates,
-    Undefined,
-    UndefinedPolicy,
-    all_statistics,
-    check_undefined,
-    estimates_of,
-    shares,
-)
+from skfedauc.report import GroupAUC
+from skfedauc.report.estimates import GroupEstimates
+from skfedauc.report.group_auc import estimates_of
+from skfedauc.report.groups import Undefined, UndefinedPolicy, check_undefined
+from skfedauc.report.statistics import AVERAGES, all_statistics, shares
 from skfedauc.scoring import FOLDS_REMEDY, check_response_method
 
 if TYPE_CHECKING:

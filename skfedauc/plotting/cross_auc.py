@@ -12,7 +12,7 @@ from skfedauc import _input, _words
 from skfedauc.inference.cross_gap import pair_errors
 from skfedauc.plotting import drawing
 from skfedauc.plotting.drawing import ReportDisplay
-from skfedauc.report import estimates_of
+from skfedauc.report.group_auc import estimates_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -22,7 +22,8 @@ from skfedauc.inference.curves import GroupCurves, RocCurve, mean_curve
 from skfedauc.pairs import GroupPairs
 from skfedauc.plotting import drawing
 from skfedauc.plotting.drawing import ReportDisplay
-from skfedauc.report import GroupAUC, estimates_of, responses_of
+from skfedauc.report import GroupAUC
+from skfedauc.report.group_auc import estimates_of, responses_of
 from skfedauc.report.threshold_sweep import operating_points
 
 if TYPE_CHECKING:

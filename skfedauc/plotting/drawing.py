@@ -24,12 +24,9 @@ from numpy.typing import NDArray
 from skfedauc import _input, _words
 from skfedauc.counts.score_counts import left_out
 from skfedauc.inference.intervals import Method
-from skfedauc.report import (
-    GroupAUC,
-    RowOptions,
-    StatisticName,
-    estimates_of,
-)
+from skfedauc.report import GroupAUC
+from skfedauc.report.group_auc import RowOptions, estimates_of
+from skfedauc.report.statistics import StatisticName
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,12 +15,12 @@ from skfedauc.inference.ranking import LEAST_GROUPS
 from skfedauc.measures import Measure
 from skfedauc.plotting import drawing
 from skfedauc.plotting.drawing import Choice, Entry, Kind, ReportDisplay, floats
-from skfedauc.report import (
+from skfedauc.report.group_auc import estimates_of
+from skfedauc.report.groups import by_number
+from skfedauc.report.statistics import (
     STATISTICS,
     StatisticName,
-    by_number,
     determined_statistics,
-    estimates_of,
     statistics_of,
 )
 

@@ -8,7 +8,7 @@ from rules import rule
 from skfedauc import Bins, GroupAUC, ScoreCounts
 from skfedauc.cli.counts import known_classes
 from skfedauc.counts.score_counts import view_of
-from skfedauc.report import first_lines_of
+from skfedauc.report.group_auc import first_lines_of
 
 BINS = Bins.of_scores(parts=2)
 OPTIONS = [*COLUMNS, "--disclosure", "bins", "--bins", "scores:2"]
