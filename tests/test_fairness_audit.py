@@ -500,13 +500,15 @@ def test_what_cannot_be_audited_is_said():
         audit_of(y, score, groups, names={"modell": "x"})
 
 
-def test_equal_rates_name_two_groups():
-    y = np.tile([0, 1], 40)
-    audit = FairnessAudit.from_predictions(
-        y, y + np.linspace(0, 0.1, 80), groups=np.repeat(["f", "m"], 40), threshold=3.0
-    )
-    found = audit.answers["group"]["demographic_parity_difference"]
-    assert (found.estimate, {found.highest, found.lowest}) == (0.0, {"f", "m"})
+@pytest.mark.parametrize("n_few", [0, 10])
+def test_equal_rates_name_two_groups(n_few):
+    y = np.tile([0, 1], 40 + n_few // 2)
+    groups = np.repeat(["few", "f", "m"], [n_few, 40, 40])
+    audit = audit_of(y, y * 0.0, groups, threshold=3.0, min_per_class=1)
+    for name in ("demographic_parity_difference", "difference"):
+        found = audit.answers["group"][name]
+        assert (found.estimate, {found.shown.highest, found.shown.lowest}) == (0.0, {"f", "m"})
+        assert found.highest != found.lowest
 
 
 def test_disparities_without_a_variance_are_undecided():

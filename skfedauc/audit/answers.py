@@ -17,7 +17,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from skfedauc import _rows
-from skfedauc.audit.questions import QUESTIONS, Changes, Gap, Question, TwoModels
+from skfedauc.audit.questions import QUESTIONS, Changes, Gap, Question, TwoModels, ends_of
 from skfedauc.audit.samples import Sample
 from skfedauc.counts.moments import Floats
 from skfedauc.inference.model_comparison import (
@@ -243,7 +243,7 @@ def change(
     else:
         *gap, pvalue = gap_change(found.values, 1.0 - alpha)
         before, after = np.ptp(values, axis=1).tolist()
-        ends = [groups[int(values[1].argmax())], groups[int(values[1].argmin())]]
+        ends = [groups[g] for g in ends_of(values[1])]
     table = {
         "n_rows": sample.n_rows(question.rows),
         "before": values[0],

@@ -61,6 +61,12 @@ class Gap(NamedTuple):
     ci_high: float
 
 
+def ends_of(values: Floats) -> tuple[int, int]:
+    """Return the places of the highest and the lowest value: the first and the last if all equal."""
+    highest, lowest = int(values.argmax()), int(values.argmin())
+    return highest, values.size - 1 if lowest == highest else lowest
+
+
 @dataclass(frozen=True, eq=False)
 class Between:
     """Value differences for all group pairs, or ratios, which exclude 1 if differences exclude 0.
@@ -85,9 +91,7 @@ class Between:
 
     def largest(self, alpha: float) -> Gap:
         """Return the gap of the groups furthest apart, with limits for the furthest true values."""
-        highest, lowest = int(self.values.argmax()), int(self.values.argmin())
-        if lowest == highest:
-            lowest = self.values.size - 1
+        highest, lowest = ends_of(self.values)
         given = self.estimates, self.values.size, alpha, self.correlation
         if self.is_ratio:
             limits = limits_of_ratio(*given)
@@ -107,7 +111,7 @@ class Between:
         chosen = np.flatnonzero(among)
         if chosen.size < 2 or self.is_ratio:
             return None
-        ends = chosen[[self.values[chosen].argmax(), self.values[chosen].argmin()]]
+        ends = chosen[[*ends_of(self.values[chosen])]]
         if not is_apart:
             return self._between(alpha, *ends.tolist())
         of_all = self.estimates(deviate_of_all_pairs(alpha, self.values.size))
