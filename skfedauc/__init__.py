@@ -65,7 +65,8 @@ _MODULES = {
     "SelectWithinGap": "model_selection",
 }
 
-__all__ = sorted([*_MODULES, "show_versions"])
+if not TYPE_CHECKING:  # which reads the imports above
+    __all__ = sorted([*_MODULES, "show_versions"])
 
 _PUBLIC_MODULES = (
     "boosting",
@@ -128,4 +129,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, *_PUBLIC_MODULES})
+    return sorted({*globals(), *_MODULES, *_PUBLIC_MODULES})

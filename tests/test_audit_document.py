@@ -187,7 +187,7 @@ def test_sentences_name_only_tested_pairs_and_their_interval():
     assert size == pytest.approx(auc[high] - auc[low])
     ends = [f"{group} {auc[group]:.3f} ({sizes[group]:,} rows)" for group in (low, high)]
     assert wording.sentence(found).startswith(
-        f"AUC differs: {', '.join(ends)}, difference {size:.3f} ({limits[0]:.3f} to "
+        f"AUC differs: {', '.join(ends)}, largest difference {size:.3f} ({limits[0]:.3f} to "
         f"{limits[1]:.3f}), {_words.pvalue_text(found.pvalue)}."
     )
     rest = " ".join(wording.on_groups(found))

@@ -153,6 +153,8 @@ def test_verdict_interval_and_p_value_never_disagree():
             n_claims += found.is_claim
             if found.is_claim and not found.question.parts:
                 assert null < found.shown.ci_low or found.shown.ci_high < null
+            outside = not found.shown.ci_low <= null <= found.shown.ci_high
+            assert outside == (found.shown.pvalue < 0.05), found
             if not found.question.is_for_tolerance:
                 assert_no_pair_exceeds_the_largest_difference(found)
     assert n_claims > 30

@@ -219,7 +219,7 @@ def test_printed_numbers_are_those_of_the_report(surfaces):
             gaps = re.findall(rf"difference {INTERVAL}", words)
             # If another pair is clearer, audits say the largest observed and the largest true one.
             observed = rf"The largest observed difference is {NUMBER}, [^;]+; "
-            true = rf"the largest true difference is {NUMBER} to {NUMBER}"
+            true = rf"the interval of the largest true difference is {NUMBER} to {NUMBER}"
             gaps += re.findall(observed + true, words)
             assert expected["difference"] in gaps, (name, gaps)
             assert expected["within"] in re.findall(INTERVAL, words), name

@@ -43,7 +43,7 @@ Verdict = Literal["differ", "undecided", "smaller", "larger", "changed", "unansw
 LEVEL = 0.95
 # Numbers of the first and of the second model
 _PAIR = np.array([0]), np.array([1])
-_NOTHING = Gap(None, None, np.nan, np.nan, np.nan)
+_NOTHING = Gap(None, None, np.nan, np.nan, np.nan, np.nan)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -68,8 +68,9 @@ class Answer:
         "differ" for one model; for two models, how the second model's gap differs, or "changed" if
         a disparity changed its sign.
     shown : Gap
-        The groups that a sentence names, with their gap. These are groups with enough rows, unless
-        only others differ: those with the largest gap if the rows establish it, else the clearest.
+        The groups that a sentence names, with their gap, its limits and p value. These are groups
+        with enough rows, unless only others differ: those with the largest gap if the rows
+        establish it, else the clearest.
     groups : tuple
         Group labels, in the order of the table.
     table : pandas.DataFrame or None
@@ -172,20 +173,20 @@ def answer(question: Question, sample: Sample, n_claims: int = 1) -> Answer:
     n_rows = sample.n_rows() if contrast.n_rows is None else contrast.n_rows
     table = {"n_rows": n_rows, "value": contrast.values, **contrast.columns(alpha, reference)}
     # Groups of few rows are named only if they alone are apart.
-    shown = contrast.shown(alpha, ~sample.is_few, is_apart)
+    is_few = np.array([group in sample.few_groups for group in sample.groups])
+    shown = contrast.shown(alpha, ~is_few, is_apart)
     if is_apart and shown is None:
-        shown = contrast.shown(alpha, np.ones_like(sample.is_few), is_apart)
+        shown = contrast.shown(alpha, is_few | True, is_apart)
     if shown is None or shown[:2] == largest[:2]:
         shown = largest
     return Answer(
         question,
         sample.column,
-        *_labelled(largest, sample.groups),
-        pvalue=min(contrast.pvalue() * n_claims, 1.0),
+        *_labelled(largest, sample.groups, n_claims),
         confidence_level=1.0 - alpha,
         n_claims=n_claims,
         verdict="differ" if is_apart else "undecided",
-        shown=_labelled(shown, sample.groups),
+        shown=_labelled(shown, sample.groups, n_claims),
         table=pd.DataFrame(table, index=estimates_of(sample.report).labels.copy()),
         reference=None if question.is_with_others else sample.groups[reference],
         expected=null_difference_of(sample.report) if has_expected else np.nan,
@@ -194,9 +195,10 @@ def answer(question: Question, sample: Sample, n_claims: int = 1) -> Answer:
     )
 
 
-def _labelled(gap: Gap, groups: tuple[Any, ...]) -> Gap:
+def _labelled(gap: Gap, groups: tuple[Any, ...], n_claims: int) -> Gap:
     highest, lowest = (None if g is None else groups[g] for g in gap[:2])
-    return gap._replace(highest=highest, lowest=lowest)
+    pvalue = min(gap.pvalue * n_claims, 1.0)
+    return gap._replace(highest=highest, lowest=lowest, pvalue=pvalue)
 
 
 def _larger(question: Question, sample: Sample, n_claims: int) -> Answer:
@@ -210,14 +212,15 @@ def _larger(question: Question, sample: Sample, n_claims: int) -> Answer:
         return Answer(question, sample.column, missing=next(p.missing for p in alone if p.missing))
     widest = max(alone, key=lambda part: part.estimate)
     low, high = max(part.ci_low for part in halved), max(part.ci_high for part in alone)
+    pvalue = min(part.pvalue for part in halved)
     return replace(
         widest,
         question=question,
         ci_low=low,
         ci_high=high,
-        pvalue=min(part.pvalue for part in halved),
+        pvalue=pvalue,
         verdict="differ" if low > 0.0 else "undecided",
-        shown=Gap(widest.highest, widest.lowest, widest.estimate, low, high),
+        shown=Gap(widest.highest, widest.lowest, widest.estimate, low, high, pvalue),
         table=None,
         reference=None,
     )
@@ -238,10 +241,10 @@ def change(
         lacks = f"{question.rows} in each group"
         return Answer(question, sample.column, models=models.names, missing=lacks)
     if question.is_with_others:
-        g, gap, pvalue = _clearest_change(found, alpha)
+        g, (estimate, low, high), pvalue = _clearest_change(found, alpha)
         (before, after), ends = values[:, g].tolist(), [groups[g], None]
     else:
-        *gap, pvalue = gap_change(found.values, 1.0 - alpha)
+        estimate, low, high, pvalue = gap_change(found.values, 1.0 - alpha)
         before, after = np.ptp(values, axis=1).tolist()
         ends = [groups[g] for g in ends_of(values[1])]
     table = {
@@ -253,12 +256,12 @@ def change(
     table["ci_low"], table["ci_high"] = found.limits(LEVEL)
     of_all = found.limits(1.0 - alpha / len(groups))
     table["simultaneous_low"], table["simultaneous_high"] = of_all
-    changed = Gap(*ends, *gap)
+    highest, lowest = ends
+    changed = Gap(highest, lowest, estimate, low, high, min(pvalue * n_claims, 1.0))
     return Answer(
         question,
         sample.column,
         *changed,
-        pvalue=min(pvalue * n_claims, 1.0),
         confidence_level=1.0 - alpha,
         n_claims=n_claims,
         verdict=_verdict_of_change(changed, before, after),
@@ -283,15 +286,16 @@ def change_within(
     within = joint_within(models.rows, auc_values(models.rows)[0])
     assert share is not None
     found = compare_average(within, share, bounded, _PAIR, gap.confidence_level)
-    before, after, *limits = (float(column[0]) for column in found[:5])
-    changed = Gap(None, None, *limits)
+    before, after, estimate, low, high = (float(column[0]) for column in found[:5])
+    pvalue = min(n_claims * float(found.pvalue[0]), 1.0)
+    changed = Gap(None, None, estimate, low, high, pvalue)
     return replace(
         gap,
         question=question,
         estimate=changed.estimate,
         ci_low=changed.ci_low,
         ci_high=changed.ci_high,
-        pvalue=min(n_claims * float(found.pvalue[0]), 1.0),
+        pvalue=changed.pvalue,
         verdict=_verdict_of_change(changed, before, after),
         shown=changed,
         before=before,

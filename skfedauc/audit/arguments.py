@@ -35,7 +35,9 @@ def check_report(report: Any) -> None:
         raise TypeError(f"report must be a GroupAUC; got {type(report).__name__}. Use {mend}")
     if not report.counts.groups:
         lacks = "groups" if report.counts.groups is None else "rows"
-        raise ValueError(f"an audit needs {lacks}; the report has none.")
+        out = _words.counted(report.counts.n_missing, "row")
+        cause = f": {out} without a group label left out" if report.counts.n_missing else ""
+        raise ValueError(f"an audit needs {lacks}; the report has none{cause}.")
     pairs = estimates_of(report).pairs
     if pairs.is_within_folds or pairs.rows_repeat:
         raise ValueError(

@@ -236,7 +236,8 @@ def _facts(facts: Mapping[str, Any], audits: Sequence[Audited]) -> tuple[str, ..
         parts.append("decisions as given")
     else:
         parts.append(f"decisions at {_words.enumerated([f'{of:g}' for of in thresholds])}")
-    return (*filter(None, parts), facts["date"][:10], f"audit {audits[0].facts['identifier'][:8]}")
+    identifiers = _words.enumerated([of.facts["identifier"][:8] for of in audits])
+    return (*filter(None, parts), facts["date"][:10], f"audit {identifiers}")
 
 
 def _headline(audit: Audited, model: str) -> str:
@@ -271,7 +272,8 @@ def _card(found: list[Answer], sample: Sample) -> Card:
     notes = wording.on_groups(primary) + _plan(primary, sample)
     if primary.question.name == "difference" and primary.reference is not None:
         why = across_groups(estimates_of(sample.report))
-        notes += [f"{said.replace('pooled', 'The pooled AUC', 1)}." for said in why]
+        subject = f"The pooled AUC{sample.within}"
+        notes += [f"{said.replace('pooled', subject, 1)}." for said in why]
     notes += filter(None, [sample.remark])
     marks = [] if primary.table is None else _marks(primary)
     if len(marks) > MOST_MARKS:
@@ -291,11 +293,11 @@ def _primary_cell(found: Answer) -> Cell:
     elif not found.is_claim:
         subject = ""
     text = wording.sentence(found)
-    return Cell(verdict, text, *found.shown[2:], subject=subject)
+    return Cell(verdict, text, *found.shown[2:5], subject=subject)
 
 
 def _overview(found: list[Answer]) -> Row:
-    cells = (Cell(of.verdict, wording.short(of), *of.shown[2:]) for of in found)
+    cells = (Cell(of.verdict, wording.short(of), *of.shown[2:5]) for of in found)
     return Row(found[0].question.title, tuple(cells), found[0].question.gloss)
 
 
@@ -330,7 +332,7 @@ def _marks(found: Answer) -> list[Mark]:
     lower, marks, ordered = _lower(found), [], _ordered(found)
     for group, label in zip(ordered, _labels(ordered), strict=True):
         row = found.row(group)
-        style = "low" if group in lower else "few" if group in found.few else ""
+        style = "few" if group in found.few else "low" if group in lower else ""
         value, low, high, *before = (float(row[name]) for name in names)
         marks.append(Mark(label, value, low, high, int(row["n_rows"]), style, *before))
     return marks
@@ -485,7 +487,7 @@ def plots_of(audit: Audited) -> tuple[Panels, ...]:
 def _roc_curves(sample: Sample, of_aucs: Answer, chosen: list[int], many: str) -> Panels:
     lower, curves, lines = _lower(of_aucs), estimates_of(sample.report).curves, []
     for g in chosen:
-        style = "low" if sample.groups[g] in lower else "few" if sample.is_few[g] else ""
+        style = "few" if sample.is_few[g] else "low" if sample.groups[g] in lower else ""
         curve = curves.corners(g)
         assert curve is not None
         fpr, tpr = curve.thinned(_MOST_POINTS, _GRID)
@@ -495,7 +497,7 @@ def _roc_curves(sample: Sample, of_aucs: Answer, chosen: list[int], many: str) -
     says = ["Groups that are established to be lower are red"] * bool(lower)
     says += [f"{'those' if says else 'Groups'} of few rows are faint"] * any(sample.is_few[chosen])
     notes = f" {'; '.join(says)}." if says else ""
-    caption = f"ROC curves{many}, the lowest AUC first.{notes}"
+    caption = f"ROC curves{many}; dotted: scores at random.{notes}"
     axes = "false positive rate", "true positive rate"
     return Panels(f"ROC curves by {sample.column}", caption, axes, (("", tuple(lines)),))
 

@@ -12,6 +12,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from skfedauc import _words
+
 _WIDTH = 96
 # What a verdict is called, and its mark, from the most adverse one
 VERDICTS = {
@@ -160,7 +162,8 @@ class Panels(NamedTuple):
             if line.style == "low" and not line.limits:
                 x, y = min(line.points, key=lambda point: abs(sum(point) - 1.0))
                 above = places[-1][1] - 13.0 if places else math.inf
-                places.append((across(x) + 7.0, min(upward(y) + 12.0, above), line.label))
+                label = _words.shortened_label(line.label, 20)
+                places.append((across(x) + 7.0, min(upward(y) + 12.0, above), label))
         return places
 
 
@@ -216,7 +219,7 @@ class Document(NamedTuple):
         lines = [f"## {self.title}", "", " \N{MIDDLE DOT} ".join(self.facts), ""]
         lines += [self.headline, ""]
         for card in self.cards:
-            said = [f"**{cell.word}.** {cell.text}" for cell in card.answers]
+            said = [of.text.replace(of.word, f"**{of.word}**", 1) for of in card.answers]
             lines += [f"### {card.heading}", "", *said, *card.notes, ""]
         by_column = tuple(f"by {column}" for column in self.columns)
         for title, rows in (("Also asked", self.also), ("Tolerance", self.tolerances)):

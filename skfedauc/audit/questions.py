@@ -52,17 +52,21 @@ _SELECTED = ((0, 1), (0, 1))
 
 
 class Gap(NamedTuple):
-    """Gap with limits, between two groups (numbers in a contrast) or of one (`lowest` is None)."""
+    """Gap with limits and p value, between two groups (numbers in a contrast) or of one.
+
+    `lowest` is None for a gap of one group.
+    """
 
     highest: Any
     lowest: Any
     estimate: float
     ci_low: float
     ci_high: float
+    pvalue: float
 
 
 def ends_of(values: Floats) -> tuple[int, int]:
-    """Return the places of the highest and the lowest value: the first and the last if all equal."""
+    """Return the places of the highest and the lowest value; of equal ones, the two ends."""
     highest, lowest = int(values.argmax()), int(values.argmin())
     return highest, values.size - 1 if lowest == highest else lowest
 
@@ -97,11 +101,8 @@ class Between:
             limits = limits_of_ratio(*given)
         else:
             limits = limits_of_difference(*given, self.most)
-        return Gap(highest, lowest, self.size(highest, lowest), *limits)
-
-    def pvalue(self) -> float:
-        """Return the smallest error probability at which the interval excludes equal groups."""
-        return clearest_difference(self.estimates, self.values.size, self.correlation)[0]
+        pvalue, _ = clearest_difference(self.estimates, self.values.size, self.correlation)
+        return Gap(highest, lowest, self.size(highest, lowest), *limits, pvalue)
 
     def shown(self, alpha: float, among: NDArray[np.bool_], is_apart: bool) -> Gap | None:
         """Return the chosen groups' largest difference, or None without two of them.
@@ -114,21 +115,32 @@ class Between:
         ends = chosen[[*ends_of(self.values[chosen])]]
         if not is_apart:
             return self._between(alpha, *ends.tolist())
-        of_all = self.estimates(deviate_of_all_pairs(alpha, self.values.size))
-        lowest, highest = (Limits(*(part[chosen] for part in of)) for of in of_all)
-        correlation = self.correlation
-        if correlation is not None:
-            correlation = correlation[np.ix_(chosen, chosen)]
-        low, (g, h) = largest_difference(lowest, highest, -1.0, correlation)
+        of_chosen, correlation = self._of(chosen)
+        ends_of_all = of_chosen(deviate_of_all_pairs(alpha, self.values.size))
+        low, (g, h) = largest_difference(*ends_of_all, -1.0, correlation)
         if low <= 0.0:
             return None
         largest = self._between(alpha, *ends.tolist())
         return largest if largest.ci_low > 0.0 else self._between(alpha, *chosen[[g, h]].tolist())
 
+    def _of(self, chosen: NDArray[np.intp]) -> tuple[Estimates, Floats | None]:
+        """Return the estimates of some groups, and their correlations."""
+
+        def estimates(deviate: float) -> tuple[Limits, Limits]:
+            low, high = (Limits(*(part[chosen] for part in of)) for of in self.estimates(deviate))
+            return low, high
+
+        correlation = self.correlation
+        return estimates, None if correlation is None else correlation[np.ix_(chosen, chosen)]
+
     def _between(self, alpha: float, above: int, below: int) -> Gap:
-        found = self.columns(alpha, below)
-        limits = [float(found[f"simultaneous_{end}"][above]) for end in ("low", "high")]
-        return Gap(above, below, self.size(above, below), *limits)
+        found, n_groups = self.columns(alpha, below), self.values.size
+        low, high = (float(found[f"simultaneous_{end}"][above]) for end in ("low", "high"))
+        estimates, correlation = self._of(np.array([above, below]))
+        if n_groups > MOST_GROUPS:
+            correlation = np.array([[1.0, -1.0], [-1.0, 1.0]])  # as in `columns`
+        pvalue, _ = clearest_difference(estimates, n_groups, correlation)
+        return Gap(above, below, self.size(above, below), low, high, pvalue)
 
     def columns(self, alpha: float, reference: int) -> dict[str, Floats]:
         """Return 95 % limits of the values, and the differences from the reference with limits."""
@@ -169,13 +181,15 @@ class WithOthers:
     def largest(self, alpha: float) -> Gap:
         """Return the largest absolute value."""
         g, limits = self.furthest, self.gaps.largest(alpha, alpha / 2.0)
-        return Gap(g, None, float(abs(self.values[g])), *limits)
+        return Gap(g, None, float(abs(self.values[g])), *limits, float(self.pvalues.min()))
 
-    def pvalue(self) -> float:
-        """Return the groups' smallest p value, times the comparison count."""
-        pvalues = self.gaps.pvalue[np.isfinite(self.gaps.pvalue)]
-        n_claims = 1 if self.values.size == 2 else max(pvalues.size, 1)
-        return float(min(n_claims * pvalues.min(initial=1.0), 1.0))
+    @property
+    def pvalues(self) -> Floats:
+        """The groups' p values, times the comparison count; 1 without a variance."""
+        is_known = np.isfinite(self.gaps.pvalue)
+        n_claims = 1 if self.values.size == 2 else max(int(is_known.sum()), 1)
+        pvalues: Floats = np.where(is_known, self.gaps.pvalue, 1.0)
+        return np.minimum(n_claims * pvalues, 1.0)
 
     def shown(self, alpha: float, among: NDArray[np.bool_], is_apart: bool) -> Gap | None:
         """Return the chosen group furthest from 0; if groups are apart, an established one."""
@@ -188,7 +202,8 @@ class WithOthers:
         g = self.furthest if known[self.furthest] > 0.0 else int(known.argmax())
         if not known[g] > 0.0:
             return None
-        return Gap(g, None, float(abs(self.values[g])), float(least[g]), float(most[g]))
+        limits = float(least[g]), float(most[g]), float(self.pvalues[g])
+        return Gap(g, None, float(abs(self.values[g])), *limits)
 
     def columns(self, alpha: float, reference: int) -> dict[str, Floats]:
         """Return limits for each group alone, and for all groups together."""

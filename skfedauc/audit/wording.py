@@ -114,8 +114,8 @@ def _beside_few(found: Answer) -> str:
 
 
 def _tested(found: Answer, sign: str = "") -> str:
-    size = with_limits(found.question, found.shown[2:], sign)
-    return f"{size}, {_words.pvalue_text(found.pvalue)}"
+    size = with_limits(found.question, found.shown[2:5], sign)
+    return f"{size}, {_words.pvalue_text(found.shown.pvalue)}"
 
 
 def _favored(found: Answer, who: str) -> str:
@@ -152,16 +152,18 @@ def sentence(found: Answer) -> str:
     verb = "differs" if found.is_claim else "is not shown to differ"
     pair = f"{_with_rows(found, shown.lowest)}, {_with_rows(found, shown.highest)}"
     noun = question.noun[:1].upper() + question.noun[1:]
-    said = f"{noun} {verb}: {pair}, {gap} {_tested(found)}."
     others = [of for of in (found.lowest, found.highest) if of not in shown[:2]]
+    # These limits are of the true values that are furthest apart, whichever groups have them.
+    is_largest = len(found.groups) > 2 and not others and not question.is_ratio
+    size = f"largest {gap}" if is_largest else gap
+    said = f"{noun} {verb}: {pair}, {size} {_tested(found)}."
     if others:
-        # These limits are of the true values that are furthest apart, whichever groups have them.
         largest = gap_text(question, found.estimate)
         limits = limits_text(question, found.ci_low, found.ci_high)
         limits += " points" if largest.endswith(" points") else ""
         ends = _words.enumerated([_with_rows(found, group) for group in others])
         said += f" The largest observed {gap} is {largest}, with {ends}"
-        said += f"; the largest true {gap} is {limits}."
+        said += f"; the interval of the largest true {gap} is {limits}."
     return said + _beside_few(found)
 
 
@@ -176,14 +178,17 @@ def short(found: Answer) -> str:
         return f"{of_group}{sizes}{few}, {_tested(found, '+')}"
     if question.is_with_others and found.is_claim:
         who = named(found, shown.highest)
-        return f"{_favored(found, who)} by {_tested(found)}"
-    if question.is_with_others or question.is_ratio or question.parts:
+        said = f"{_favored(found, who)} by {_tested(found)}"
+    elif question.is_with_others:
+        said = f"{_marked(found, shown.highest)}: {_tested(found)}"
+    elif question.is_ratio or question.parts:
         return _tested(found)
-    ends = [
-        _marked(found, end, f" {value_text(question, found.row(end)['value'])}")
-        for end in (shown.lowest, shown.highest)
-    ]
-    said = f"{', '.join(ends)}: {_tested(found)}"
+    else:
+        ends = [
+            _marked(found, end, f" {value_text(question, found.row(end)['value'])}")
+            for end in (shown.lowest, shown.highest)
+        ]
+        said = f"{', '.join(ends)}: {_tested(found)}"
     more = [_marked(found, g) for g in (found.lowest, found.highest) if g not in shown[:2]]
     if more:
         said += f"; largest {with_limits(question, found.gap)}, with {' and '.join(more)}"

@@ -479,10 +479,13 @@ class Agreement:
                     f"all {self._parts} with groups, or all without",
                     reason="groups",
                 )
+            own, of_first = (
+                " and ".join("absent values" if kind == "any" else kind for kind in of)
+                for of in (kinds, others)
+            )
             raise MergeTypeError(
                 f"{name}: groups of different kinds cannot be merged: it has groups labelled by "
-                f"{' and '.join(map(str, kinds))}, and {first} has groups labelled by "
-                f"{' and '.join(map(str, others))}",
+                f"{own}, and {first} has groups labelled by {of_first}",
                 "All need groups of one kind, for instance text by .regroup(str) of the counts"
                 f"{self._when}, or by .astype(str) of the labels.",
                 "kinds",

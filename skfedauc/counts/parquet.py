@@ -466,7 +466,7 @@ def _column_of(labels: NDArray[Any]) -> tuple[dict[str, Any], Any]:
     The facts are the kind, an instant's zone and the labels of coded texts.
     """
     items = labels.tolist()
-    if not all(isinstance(label, str) for label in items):
+    if labels.dtype.kind not in "biu" and not all(isinstance(label, str) for label in items):
         items = [None if _labels.is_missing(label) else label for label in items]
     known = [label for label in items if label is not None]
     if labels.dtype.kind == "M":
