@@ -77,8 +77,8 @@ def is_rounding_error(squared: Any, weights: Any) -> Any:
 
 def ratio(part: Any, whole: Floats, otherwise: float = float("nan")) -> Floats:
     """Return part / whole, or `otherwise` where the whole is 0."""
-    found: Floats = np.divide(part, whole, out=np.full(whole.shape, otherwise), where=whole > 0)
-    return found
+    with np.errstate(all="ignore"):
+        return np.where(whole > 0, part / whole, otherwise)
 
 
 # Summaries

@@ -386,10 +386,10 @@ class UsedGroups(NamedTuple):
     @classmethod
     def of(cls, extremes: Extremes) -> UsedGroups:
         """Return the groups in use."""
-        used, correlation = extremes.given.defined, None
-        if used.sum() <= MOST_GROUPS:
+        used, correlation = np.flatnonzero(extremes.given.defined), None
+        if used.size <= MOST_GROUPS:
             correlation = least_correlation(extremes, lambda x: x.correlation_matrix(used))
-        return cls(np.flatnonzero(used), Spreads.of(extremes).take(used), correlation)
+        return cls(used, Spreads.of(extremes).take(used), correlation)
 
 
 def largest_difference(

@@ -217,7 +217,7 @@ class AUCSpread(NamedTuple):
                 middle = (found + np.where(excess > 0.0, self.auc, end)) / 2.0
                 step = np.where(allowed, step, np.where(excess == 0.0, found, middle))
             # Convergence is quadratic, so a small step means a negligible error. Ignore NaN.
-            moved = np.abs(step - found) > 1e-10
+            moved = np.abs(step - found) > 1e-10 + 1e-7 * np.abs(apart)
             found = step
             if not moved.any():
                 break
@@ -432,31 +432,31 @@ def average_interval(
     A number in place of an undefined AUC has no variance. The shares of the groups sum to 1. See
     `quantiles.OverGroups` for random groups, and else `mean_of_averages_interval`.
     """
-    used, auc = share > 0, variances.auc
-    value, tail, note = float((share[used] * auc[used]).sum()), (1.0 - confidence_level) / 2.0, ""
-    varies = used & (variances.bounded > 0)
-    if not new_groups and used.sum() == varies.sum() == 1:
-        low, high, notes = (part[used][0] for part in group_limits(variances, tail, method))
-        return Interval(value, float(low), float(high), notes)
+    used, tail, note = np.flatnonzero(share > 0), (1.0 - confidence_level) / 2.0, ""
+    auc, weight, varies = variances.auc[used], share[used], variances.bounded[used] > 0
+    value = float((weight * auc).sum())
+    if not new_groups and used.size == varies.sum() == 1:
+        low, high, note = (part[used][0] for part in group_limits(variances, tail, method))
+        return Interval(value, float(low), float(high), note)
     if method == "exact":
         # Random groups have random shares of the rows, unless their sizes are equal.
-        if new_groups and np.ptp(share[used]) > 1e-12:
+        if new_groups and np.ptp(weight) > 1e-12:
             return Interval(value, np.nan, np.nan, _not_for_new_groups(method))
-        squares = share[varies] ** 2
+        squares = weight[varies] ** 2
         if not new_groups:
             classes = variances.positives, variances.negatives
-            squares = squares * sum(1.0 / rows.effective[varies] for rows in classes)
+            squares = squares * sum(1.0 / rows.effective[used[varies]] for rows in classes)
         # McDiarmid's inequality (1989): each row can change the average by at most a certain
         # amount.
         reach = float(np.sqrt(-np.log(tail) * squares.sum() / 2.0))
         return Interval(value, max(value - reach, 0.0), min(value + reach, 1.0))
     if not new_groups:
-        fold = FoldAverage(variances, share, range(auc.size))
+        fold = FoldAverage(variances, share, range(share.size))
         return mean_of_averages_interval([fold], confidence_level, method)
-    if used.sum() < 2:
+    if used.size < 2:
         return Interval(value, np.nan, np.nan, "needs two groups")
-    variance = variance_over_groups(auc[used], share[used])
-    quantile = OverGroups(share[used]).quantile(tail)
+    variance = variance_over_groups(auc, weight)
+    quantile = OverGroups(weight).quantile(tail)
     if not variance > 0:
         variance, note = variances.of_average(share), NO_VARIATION
     low, high = limits(value, variance, quantile, method)

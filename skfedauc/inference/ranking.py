@@ -189,7 +189,7 @@ def shrunken_aucs(variances: Variances, confidence_level: float) -> Floats:
     # At a low confidence level, the estimate can be outside of the limits.
     low, high = np.minimum(low, estimate), np.maximum(high, estimate)
     of_pairs = np.array([estimate, *np.clip([low, high], 0.0, 1.0), reliability])
-    found[:, kept] = of_pairs[:, place]
+    found[:, np.flatnonzero(kept)] = of_pairs.take(place, axis=1)
     return found
 
 

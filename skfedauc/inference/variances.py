@@ -65,9 +65,9 @@ class Clusters(NamedTuple):
         found: Floats = np.concatenate([np.zeros(0), *map(np.ravel, products)])
         return np.clip(found, -1.0, 1.0)
 
-    def correlation_matrix(self, used: NDArray[np.bool_]) -> Floats:
+    def correlation_matrix(self, used: Numbers) -> Floats:
         """Correlations between all AUCs in use."""
-        return self.units.correlations_of(self.scaled, np.flatnonzero(used))
+        return self.units.correlations_of(self.scaled, used)
 
 
 class PairMoments(NamedTuple):
@@ -150,10 +150,12 @@ class Variances:
         Limits are computed once for such groups: of 100,000 groups of ten rows, 12,000 differ.
         """
         columns = self.auc, self.bounded, self.shared, self.n_pairs, self.once, self.often
-        return numbered(*columns, self.interval_freedom)
+        return numbered(*columns, *([self.degrees_of_freedom] if self.clusters else []))
 
     def with_known(self, auc: Floats, defined: NDArray[np.bool_]) -> Variances:
         """Return these variances with numbers for undefined AUCs, which have no error."""
+        if self.clusters is None and np.array_equal(auc, self.auc, equal_nan=True):
+            return self
         bounded = np.where(self.defined, self.bounded, 0.0)
         return dataclasses.replace(self, auc=auc, defined=defined, bounded=bounded)
 
@@ -264,8 +266,9 @@ def variances_of(counts: ScoreCounts, exponent: int | None = None) -> Variances:
 def _of_sums(auc: Floats, negatives: ClassRows, positives: ClassRows, own: OwnMoments) -> Variances:
     m, n = positives.effective, negatives.effective
     n_pairs, defined = np.minimum(m, n), negatives.weight * positives.weight > 0
-    weighted = any(
-        not np.allclose(rows.effective, rows.n, rtol=1e-9) for rows in (negatives, positives)
+    weighted = not all(
+        np.array_equal(size, rows.n) or np.allclose(size, rows.n, rtol=1e-9)
+        for size, rows in ((n, negatives), (m, positives))
     )
     estimable = (np.minimum(positives.n, negatives.n) > 1) & (n_pairs >= LEAST_EFFECTIVE)
     of_classes = np.array(
@@ -293,7 +296,7 @@ def _of_sums(auc: Floats, negatives: ClassRows, positives: ClassRows, own: OwnMo
         ),
         shared=shared,
         degrees_of_freedom=satterthwaite(
-            np.nan_to_num(of_classes), np.maximum(np.array([m, n]) - 1, 1)
+            np.where(of_classes > 0.0, of_classes, 0.0), np.maximum(np.array([m, n]) - 1, 1)
         ),
         n_pairs=n_pairs,
         once=once,
@@ -333,10 +336,7 @@ def bounded(
     and 1.
     """
     shrunk = (pairs * auc + 0.5) / (pairs + 1.0)
-    found = variance.copy()
-    without = defined & ~(variance > 0)
-    found[without] = (shrunk * (1.0 - shrunk))[without] / n_pairs[without]
-    return found
+    return np.where(defined & ~(variance > 0), ratio(shrunk * (1.0 - shrunk), n_pairs), variance)
 
 
 def _shared(
@@ -350,10 +350,12 @@ def _shared(
     """
     if not kept.any():
         return PairMoments(), np.full(m.shape, np.nan)
-    of_class = of_classes[:, kept] * [m[kept], n[kept]] - excess[kept] / [n[kept], m[kept]]
-    of_positives = float(np.average(of_class[0], weights=m[kept] - 1.0))
-    of_negatives = float(np.average(of_class[1], weights=n[kept] - 1.0))
-    of_pairs = float(np.average(excess[kept], weights=(m * n)[kept] / (m + n)[kept]))
+    used = np.flatnonzero(kept)
+    of_m, of_n, of_both = m[used], n[used], excess[used]
+    of_class = of_classes[:, used] * [of_m, of_n] - of_both / [of_n, of_m]
+    of_positives = float(np.average(of_class[0], weights=of_m - 1.0))
+    of_negatives = float(np.average(of_class[1], weights=of_n - 1.0))
+    of_pairs = float(np.average(of_both, weights=of_m * of_n / (of_m + of_n)))
     variance = ratio(of_positives, m) + ratio(of_negatives, n) + ratio(of_pairs, m * n)
     # Values below this limit are rounding error.
     variance = np.where(variance * (m * n) < 1e-14, 0.0, variance)
@@ -376,7 +378,8 @@ class Pooled(NamedTuple):
     why_not_random: str = "needs two groups with rows of each class"
 
 
-class Stratum(NamedTuple):
+@dataclasses.dataclass(frozen=True, eq=False)
+class Stratum:
     """Sums by group over the rows in one class, from placement values among the rows in all groups.
 
     Sums have squared weights. Deviations are from the class mean in the group. `influence` sums the
@@ -391,7 +394,7 @@ class Stratum(NamedTuple):
     squared: Floats
     product: Floats
 
-    @property
+    @functools.cached_property
     def apart(self) -> Floats:
         """The group's mean placement value minus the pooled AUC."""
         found: Floats = ratio(self.influence, self.rows.weight, 0.0) * self.rows.weight.sum()
@@ -429,16 +432,6 @@ def _pooled_auc(u2: Floats, rows: tuple[ClassRows, ClassRows]) -> Floats:
     return group_aucs(np.array([u2[1].sum()]), *(of_class.of_all() for of_class in rows))
 
 
-def all_rows(counts: ScoreCounts, exponent: int | None = None) -> Variances:
-    """Return the variances with all rows as one sample, from the groups' sums."""
-    if not all(of_class.n.any() for of_class in view_of(counts).rows_by_class):
-        return variances_of(counts.regroup(None), exponent)
-    counts = with_weights_over(counts, exponent)
-    strata, found = strata_of(counts, 0), view_of(counts).sums_among_all
-    auc = _pooled_auc(found.u2.astype(np.float64), (strata[0].rows, strata[1].rows))
-    return _of_sums(auc, *moments_of_all_rows(strata, found))
-
-
 def moments_of_all_rows(
     strata: tuple[Stratum, Stratum], found: PlacementSums
 ) -> tuple[ClassRows, ClassRows, OwnMoments]:
@@ -459,17 +452,19 @@ def moments_of_all_rows(
 
 def pooled_of(counts: ScoreCounts, variances: Variances, exponent: int | None = None) -> Pooled:
     """Return the pooled AUC's variances for independent rows, with the groups' ones."""
-    rows = all_rows(counts, exponent)
-    if not rows.defined.any():
-        return Pooled(rows, variances.auc.size)
-    strata = strata_of(counts, exponent)
+    counts, n_groups = with_weights_over(counts, exponent), variances.auc.size
+    if not all(of_class.n.any() for of_class in view_of(counts).rows_by_class):
+        return Pooled(variances_of(counts.regroup(None), 0), n_groups)
+    strata, found = strata_of(counts, 0), view_of(counts).sums_among_all
+    auc = _pooled_auc(found.u2.astype(np.float64), (strata[0].rows, strata[1].rows))
+    rows = _of_sums(auc, *moments_of_all_rows(strata, found))
     fixed = sum(
         float((of.rows.corrections * (of.within()[0] / of.rows.weight.sum() ** 2)).sum())
         for of in reversed(strata)
     )
     influence, weights = zip(*((of.influence, of.rows.weight) for of in strata), strict=True)
     random = clustered_variance(influence[::-1], weights[::-1])
-    return Pooled(rows, variances.auc.size, max(fixed, 0.0), random, variances.cluster_freedom)
+    return Pooled(rows, n_groups, max(fixed, 0.0), random, variances.cluster_freedom)
 
 
 def clustered_variance(residuals: Sequence[Floats], weights: Sequence[NDArray[Any]]) -> float:

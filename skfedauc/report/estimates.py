@@ -17,7 +17,8 @@ from skfedauc.counts.score_counts import view_of
 from skfedauc.inference import measures, variances
 from skfedauc.inference.clusters import pooled_clusters, variances_of_clusters
 from skfedauc.inference.curves import GroupCurves
-from skfedauc.inference.intervals import Method, group_limits
+from skfedauc.inference.intervals import AUCSpread, Method, group_limits
+from skfedauc.inference.quantiles import normal_quantile
 from skfedauc.inference.variances import Extremes, Pooled, Variances
 from skfedauc.measures import AUC, Measure
 from skfedauc.pairs import GroupPairs
@@ -124,6 +125,12 @@ class GroupEstimates:
             return values, self.pairs.defined
         return np.where(self.pairs.defined, values, replacement), np.ones(values.size, np.bool_)
 
+    @functools.cached_property
+    def values_in_use(self) -> Floats:
+        """The values of the groups in use."""
+        values, used = self.group_values
+        return values[used]
+
     @property
     def n_replaced(self) -> int:
         """Number of groups in use without an AUC: a number stands in its place, with no error."""
@@ -196,11 +203,17 @@ class GroupEstimates:
         low, high, note = measures.limits_of(measure, self.curves, self.errors, self.index, tail)
         return measures.value_of(measure, low), measures.value_of(measure, high), note
 
-    def limits_in_use(self, tail: float, method: Method) -> tuple[Floats, Floats]:
-        """Return the group limits in use; a number for an undefined value is its own limit."""
-        (values, used), defined = self.group_values, self.pairs.defined
-        low, high, _ = self.limits(tail, method)
-        return np.where(defined, low, values)[used], np.where(defined, high, values)[used]
+    def limits_in_use(self, end: int, tail: float, method: Method) -> Floats:
+        """Return the lower (0) or upper (1) limits of the groups in use.
+
+        A number for an undefined value is its own limit.
+        """
+        if self.measure.is_auc and method != "exact":
+            found = AUCSpread.of(self.variances).limit(end, normal_quantile(tail), method)
+        else:
+            found = self.limits(tail, method)[end]
+        values, used = self.group_values
+        return np.where(self.pairs.defined, found, values)[used]
 
     @property
     def extremes(self) -> tuple[GroupEstimates, GroupEstimates]:

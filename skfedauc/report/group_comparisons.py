@@ -336,10 +336,10 @@ class GroupComparisons:
         columns: dict[str, Any] = {"auc": estimates.pairs.auc, **found._asdict()}
         ranked = columns.pop("ranked")
         for name in ("rank", "rank_low", "rank_high", "may_be_worst"):
-            # Other groups have NA.
-            dtype: Any = "boolean" if name == "may_be_worst" else "Int64"
-            of_ranked = pd.Series(columns[name], np.flatnonzero(ranked), dtype=dtype)
-            columns[name] = of_ranked.reindex(range(ranked.size)).array
+            of_all = np.zeros(ranked.size, columns[name].dtype)
+            of_all[ranked] = columns[name]
+            columns[name] = pd.array(of_all)
+            columns[name][~ranked] = pd.NA
         columns["note"] = _notes(estimates, ranked)
         return estimates.table(columns)
 

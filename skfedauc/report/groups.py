@@ -35,7 +35,7 @@ def labels_of_rows(
 
 def listed(counts: ScoreCounts, table: pd.DataFrame) -> pd.DataFrame:
     """Return a table with the groups of counts in the order of their categories."""
-    return table.take(order_of(counts))
+    return table.take(order_of(counts)) if any(view_of(counts).orders) else table
 
 
 def by_number(counts: ScoreCounts, table: pd.DataFrame) -> pd.DataFrame:
@@ -45,8 +45,9 @@ def by_number(counts: ScoreCounts, table: pd.DataFrame) -> pd.DataFrame:
 
 def order_of(counts: ScoreCounts) -> NDArray[np.intp]:
     """Return group numbers in the order of the categories; in their own without an order."""
-    groups = ("all",) if counts.groups is None else counts.groups
-    return order_of_labels(groups, view_of(counts).orders)
+    orders = view_of(counts).orders
+    groups = (counts.groups or ()) if any(orders) else range(len(counts))
+    return order_of_labels(groups, orders)
 
 
 def order_of_labels(groups: Sequence[Any], orders: tuple[tuple[Any, ...], ...]) -> NDArray[np.intp]:
@@ -161,8 +162,8 @@ class UndefinedPolicy:
         if pairs.n_undefined and self.undefined in ("skip", "raise"):
             rows = pairs.counts.n_positives + pairs.counts.n_negatives
             share = rows[~pairs.defined].sum() / rows.sum()
-            known = pairs.counts.groups or ()
-            undefined = [label for label, is_ in zip(known, pairs.defined, strict=False) if not is_]
+            known = pairs.counts.groups
+            undefined = [known[g] for g in np.flatnonzero(~pairs.defined)] if known else []
             message = (
                 f"{pairs.n_undefined} of {_words.counted(pairs.n_groups, 'group')}, with "
                 f"{share:.2%} of the rows, have no positives or no negatives"

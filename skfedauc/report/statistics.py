@@ -117,13 +117,13 @@ AVERAGES: dict[str, Callable[[GroupPairs], NDArray[Any]]] = {
 
 
 def average(estimates: GroupEstimates, weights: Callable[[GroupPairs], NDArray[Any]]) -> float:
-    auc, used = estimates.group_values
-    of_group = weights(estimates.pairs).astype(np.float64)
-    total = float(of_group[used].sum())
+    auc, used = estimates.values_in_use, estimates.group_values[1]
+    of_group = weights(estimates.pairs)[used].astype(np.float64)
+    total = float(of_group.sum())
     if not total > 0:
         raise NotDefined("no group with a weight above 0 has rows of both classes")
     # Avoid a dot product, because its rounding depends on the number of threads.
-    return min(float((of_group[used] * auc[used]).sum()) / total, 1.0)
+    return min(float((of_group * auc).sum()) / total, 1.0)
 
 
 def shares(estimates: GroupEstimates, name: str) -> NDArray[np.float64] | None:
@@ -228,10 +228,9 @@ def pooled_clustered(estimates: GroupEstimates) -> tuple[float, float]:
 
 def _values(estimates: GroupEstimates, least: int = 2) -> Floats:
     """Return the values of the groups in use, if they are at least `least` groups."""
-    values, used = estimates.group_values
-    if used.sum() < least:
+    if estimates.values_in_use.size < least:
         raise NotDefined(_NO_GAP if least > 1 else "no group has rows of both classes")
-    return values[used]
+    return estimates.values_in_use
 
 
 def _worst_limits(estimates: GroupEstimates, sampling: Sampling) -> intervals.Interval:
@@ -239,12 +238,12 @@ def _worst_limits(estimates: GroupEstimates, sampling: Sampling) -> intervals.In
 
     It belongs to one group, so lower limits need no adjustment; Bonferroni adjusts upper limits.
     """
-    values, used = estimates.group_values
-    if not used.any():
+    values = estimates.values_in_use
+    if not values.size:
         raise NotDefined(_NO_GROUP)
-    low, _ = estimates.limits_in_use(sampling.tail, sampling.method)
-    _, high = estimates.limits_in_use(sampling.tail / used.sum(), sampling.method)
-    return intervals.Interval(float(values[used].min()), float(low.min()), float(high.min()))
+    low = estimates.limits_in_use(0, sampling.tail, sampling.method)
+    high = estimates.limits_in_use(1, sampling.tail / values.size, sampling.method)
+    return intervals.Interval(float(values.min()), float(low.min()), float(high.min()))
 
 
 def _difference_bounds(estimates: GroupEstimates) -> Bounds:
@@ -259,29 +258,30 @@ def _difference_limits(estimates: GroupEstimates, sampling: Sampling) -> interva
     The lower limit of other measures than the AUC, and of "exact", fails only if a limit of a group
     fails (Bonferroni). The upper limit has to cover the true difference of two groups.
     """
-    values, used = estimates.group_values
-    is_auc, method = estimates.measure.is_auc, sampling.method
-    if is_auc and not used.any():
+    values, is_auc, method = estimates.values_in_use, estimates.measure.is_auc, sampling.method
+    if is_auc and not values.size:
         raise NotDefined(_NO_GROUP)
-    if used.sum() < 2:
+    if values.size < 2:
         raise NotDefined(f"needs two groups{' with both classes' if is_auc else ''}")
     if is_auc and method != "exact":
         return difference_interval(estimates.extremes_in_use, sampling.confidence_level, method)
 
     def of_groups(tail: float) -> tuple[Floats, Floats]:
-        lowest, highest = (end.limits_in_use(tail, method) for end in estimates.extremes)
-        return lowest[0], highest[1]
+        low, high = (
+            of.limits_in_use(end, tail, method) for end, of in enumerate(estimates.extremes)
+        )
+        return low, high
 
-    low, high = of_groups(sampling.tail / (2.0 * used.sum()))
+    low, high = of_groups(sampling.tail / (2.0 * values.size))
     least = max(float(low.max() - high.min()), 0.0)
     low, high = of_groups(sampling.tail / 2.0)
-    return intervals.Interval(np.ptp(values[used]), least, float(high.max() - low.min()))
+    return intervals.Interval(np.ptp(values), least, float(high.max() - low.min()))
 
 
 def _at_extremes(estimates: GroupEstimates) -> tuple[Floats, Floats]:
     """Return the lowest and the highest possible values of the groups in use."""
-    lowest, highest = (auc[used] for auc, used in (end.group_values for end in estimates.extremes))
-    return lowest, highest
+    lowest, highest = estimates.extremes
+    return lowest.values_in_use, highest.values_in_use
 
 
 def _largest_of_others(values: Floats) -> Floats:
@@ -364,9 +364,8 @@ def bias_aucs(pairs: GroupPairs) -> dict[str, NDArray[np.float64]]:
 def bias_score(estimates: GroupEstimates) -> float:
     """Weighted mean of the pooled AUC and the generalized means of three AUCs by group."""
     check_determined("bias_score", estimates)
-    auc, used = estimates.group_values
     bias = bias_aucs(estimates.pairs)
-    compared = (auc[used], bias["bpsn_auc"], bias["bnsp_auc"])
+    compared = (estimates.values_in_use, bias["bpsn_auc"], bias["bnsp_auc"])
     means = [_generalized_mean(values) for values in compared]
     if np.isnan(means).any():
         raise NotDefined(
@@ -481,9 +480,9 @@ def across_groups(estimates: GroupEstimates) -> list[str]:
     is_exact = estimates.measure.is_auc and not estimates.pairs.is_binned
     if not is_exact or "cross" not in determined_statistics(estimates):
         return []
-    auc, used = estimates.group_values
+    auc = estimates.values_in_use
     pooled, cross = (estimates.value_of(STATISTICS[of].compute) for of in ("pooled", "cross"))
-    is_above, is_below = pooled > auc[used].max(), pooled < auc[used].min()
+    is_above, is_below = pooled > auc.max(), pooled < auc.min()
     if not (is_above or is_below):
         return []
     why = f"because pairs across groups have an AUC of {cross:.3f}"
