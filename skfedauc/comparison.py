@@ -150,10 +150,12 @@ default="pooled"
     Variances are DeLong's [1]_, from each row's difference of placement values, with Student's t.
     They hold for these models; `compare_candidates` includes the variation from fitting again. With
     groups, intervals of pooled AUCs contain those for random and for fixed numbers of positives and
-    negatives in each group, and p values are the larger ones. With ``over="groups"``, the groups
-    are the clusters of the pooled comparison, and the null distribution of an average is simulated.
+    negatives in each group, and p values are the larger ones. Averages have the observed shares of
+    the groups. With ``over="groups"``, the groups are the clusters of the pooled comparison, and
+    the null distribution of an average is simulated.
     Simultaneous limits and adjusted p values come from the distribution of the largest standardized
-    difference [2]_, or over new groups from Bonferroni's method; they agree.
+    difference [2]_, or over new groups from Bonferroni's method. Limits exclude 0 exactly if the
+    adjusted p value is below ``1 - confidence_level``.
 
     A partial AUC has no test if, with a probability above 2.5 %, no row falls between its rates:
     with ``max_fpr=0.1``, for fewer than 36 negatives. Averages of the average precision have no

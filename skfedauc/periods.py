@@ -153,10 +153,10 @@ def find_change(
     -----
     For each possible start, the test compares the average AUC of the periods from it on with that
     before it. Periods with m positives and n negatives have the weight ``m n / (m + n)``, and rows
-    in different periods must be independent. The evidence of a start is a likelihood ratio,
-    averaged over normal changes with standard deviation `shift` [1]_. Without a change, it exceeds
-    1 / a at any look with probability a at most [2]_, for normal AUCs with known variances;
-    ``benchmarks/periods.md`` has simulated error rates and delays.
+    in different periods must be independent, not of the same patients. The evidence of a start is a
+    likelihood ratio, averaged over normal changes with standard deviation `shift` [1]_. Without a
+    change, it exceeds 1 / a at any look with probability a at most [2]_, for normal AUCs with known
+    variances; ``benchmarks/periods.md`` has simulated error rates and delays.
 
     References
     ----------

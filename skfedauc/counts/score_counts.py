@@ -338,7 +338,8 @@ class ScoreCounts(Saved):
         Notes
         -----
         In CSV files, columns are separated by commas, semicolons or tabs, group labels are text,
-        and only empty cells are missing values.
+        and only empty cells are missing values. To keep what is counted if a batch fails, save the
+        counts of each batch, and `merge` the files.
 
         Examples
         --------

@@ -62,11 +62,13 @@ class PrivateCounts(Saved):
     Notes
     -----
     Bins, group labels, names of group columns, the positive label and source names have no noise,
-    and must not depend on the rows. The epsilons of several releases of the same rows add up, and
-    the package keeps no record of them: draw once, and send the same file again. The noise of each
+    and must not depend on the rows. The epsilons of several releases of the same rows, or of a
+    person's sites, add up, and the package keeps no record of them: draw once, and send the same
+    file again. Without persons at two sites, the largest epsilon holds. The noise of each
     count is discrete Laplace, or two-sided geometric [2]_, with ``P(x) = (1 - a) / (1 + a) *
     a**abs(x)`` for ``a = exp(-epsilon / rows_per_person)``, and the variance
-    ``2 a / (1 - a)**2``: 7.8 at epsilon 0.5, 1.8 at 1, and 0.014 at 5. Counts can be negative.
+    ``2 a / (1 - a)**2``: 7.8 at epsilon 0.5, 1.8 at 1, and 0.014 at 5. Counts can be
+    negative: setting these to 0 would move the AUC towards 1/2.
 
     References
     ----------

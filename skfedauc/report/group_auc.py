@@ -94,9 +94,10 @@ class GroupAUC(GroupIntervals, GroupComparisons):
     clusters Obuchowski's [3]_ with Bell and McCaffrey's correction [4]_; limits of averages and
     differences follow from those of the groups [5]_. For binned scores, rows in the same bin are
     tied, and limits and p values are the most cautious ones that the bins permit. Clusters with the
-    same label are the same cluster in all groups and at all sites. `test_equal_groups`, `tau`,
-    `ranking`, ``compare_groups("rest")`` and ``over="groups"`` need groups that share no clusters;
-    `agreement` and ``method="exact"`` need independent rows.
+    same label are the same cluster in all groups and at all sites: pass site and patient together
+    if sites number their patients from 1. `test_equal_groups`, `tau`, `ranking`,
+    ``compare_groups("rest")`` and ``over="groups"`` need groups that share no clusters; `agreement`
+    and ``method="exact"`` need independent rows.
 
     References
     ----------

@@ -233,8 +233,9 @@ class GroupComparisons:
             A row for each comparison: `auc`, `reference_auc` and their `difference`, with `ci_low`,
             `ci_high`, `statistic` and `pvalue` of this comparison alone. `simultaneous_low`,
             `simultaneous_high` and `pvalue_adjusted` are for all comparisons together; `adjustment`
-            names the method: Tukey's and Kramer's [1]_ for all pairs, otherwise Sidak's. NaN if a
-            group lacks a class.
+            names the method: Tukey's and Kramer's [1]_ for all pairs, otherwise Sidak's. They
+            exclude 0 exactly if `pvalue_adjusted` is below ``1 - confidence_level``. NaN if a group
+            lacks a class.
 
         References
         ----------
