@@ -1,17 +1,19 @@
-"""Write files completely or not at all, and plain values as JSON."""
+"""Write files completely or not at all, plain values as JSON, and the date of a document."""
 
 from __future__ import annotations
 
 import contextlib
+import datetime
 import errno
 import json
 import math
 import os
 import secrets
+import time
 from collections.abc import Callable
 from typing import Any
 
-from skfedauc._words import described, label_text
+from skfedauc._words import described, label_text, shortened
 
 
 def check_path(path: Any) -> Any:
@@ -103,3 +105,18 @@ def plain_label(label: Any) -> str | int | list[Any]:
 
 def plain_number(value: Any) -> float | None:
     return float(value) if math.isfinite(value) else None
+
+
+def date_of_now() -> str:
+    """Return the date and time in UTC by ISO 8601, ``2026-01-31T09:30:00Z``."""
+    # https://reproducible-builds.org/specs/source-date-epoch/
+    epoch = os.environ.get("SOURCE_DATE_EPOCH")
+    try:
+        seconds = time.time() if epoch is None else int(epoch)
+        moment = datetime.datetime.fromtimestamp(seconds, datetime.UTC)
+    except (ValueError, OverflowError, OSError):
+        raise ValueError(
+            "the environment variable SOURCE_DATE_EPOCH must be a whole number of seconds "
+            f"since 1970; got {shortened(epoch)}. Correct it, or unset it."
+        ) from None
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import datetime
 import functools
 import importlib.metadata
-import os
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
@@ -15,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from skfedauc import _input, _labels, _rows, _words
-from skfedauc._output_file import plain_label
+from skfedauc._output_file import date_of_now, plain_label
 from skfedauc.audit import arguments, samples
 from skfedauc.audit.answers import ESTIMATE, Answer, ByRow, answer, gap_table
 from skfedauc.audit.comparison import AuditComparison
@@ -149,7 +146,7 @@ class FairnessAudit(Output):
         tolerances: Mapping[str, float] | None = None,
     ) -> None:
         arguments.check_report(report)
-        self.report, self.date = report, _date_of_now()
+        self.report, self.date = report, date_of_now()
         self.min_per_class = _input.check_whole_number(min_per_class, "min_per_class", 0)
         known = [name for name, question in QUESTIONS.items() if not question.is_for_tolerance]
         self.primary: str = _input.check_option("primary", primary, known)
@@ -618,21 +615,6 @@ def _check_options(options: Mapping[str, Any], known: Any, constructor: str) -> 
         )
     _input.check_keywords(options, known.__annotations__, f"FairnessAudit.{constructor}")
     _labels.check_missing(options.get("missing", "raise"))
-
-
-def _date_of_now() -> str:
-    """Return the date and time in UTC by ISO 8601, ``2026-01-31T09:30:00Z``."""
-    # https://reproducible-builds.org/specs/source-date-epoch/
-    epoch = os.environ.get("SOURCE_DATE_EPOCH")
-    try:
-        seconds = time.time() if epoch is None else int(epoch)
-        moment = datetime.datetime.fromtimestamp(seconds, datetime.UTC)
-    except (ValueError, OverflowError, OSError):
-        raise ValueError(
-            "the environment variable SOURCE_DATE_EPOCH must be a whole number of seconds "
-            f"since 1970; got {_words.shortened(epoch)}. Correct it, or unset it."
-        ) from None
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _counted(pairs: GroupPairs) -> ScoreCounts:

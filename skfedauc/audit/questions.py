@@ -19,15 +19,11 @@ from skfedauc.counts.moments import Floats, ratio
 from skfedauc.inference.calibration import mean_scores
 from skfedauc.inference.cross_gap import CrossGaps, cross_gaps
 from skfedauc.inference.differences import (
-    MOST_GROUPS,
+    AllPairs,
     Estimates,
     UsedGroups,
     clearest_difference,
-    deviate_of_all_pairs,
-    difference,
-    largest_difference,
     limits_of_difference,
-    most_apart,
 )
 from skfedauc.inference.intervals import Limits
 from skfedauc.inference.model_comparison import (
@@ -115,47 +111,25 @@ class Between:
         ends = chosen[[*ends_of(self.values[chosen])]]
         if not is_apart:
             return self._between(alpha, *ends.tolist())
-        of_chosen, correlation = self._of(chosen)
-        ends_of_all = of_chosen(deviate_of_all_pairs(alpha, self.values.size))
-        low, (g, h) = largest_difference(*ends_of_all, -1.0, correlation)
+        low, clearest = self._pairs.clearest(chosen, alpha)
         if low <= 0.0:
             return None
         largest = self._between(alpha, *ends.tolist())
-        return largest if largest.ci_low > 0.0 else self._between(alpha, *chosen[[g, h]].tolist())
+        return largest if largest.ci_low > 0.0 else self._between(alpha, *clearest)
 
-    def _of(self, chosen: NDArray[np.intp]) -> tuple[Estimates, Floats | None]:
-        """Return the estimates of some groups, and their correlations."""
-
-        def estimates(deviate: float) -> tuple[Limits, Limits]:
-            low, high = (Limits(*(part[chosen] for part in of)) for of in self.estimates(deviate))
-            return low, high
-
-        correlation = self.correlation
-        return estimates, None if correlation is None else correlation[np.ix_(chosen, chosen)]
+    @property
+    def _pairs(self) -> AllPairs:
+        return AllPairs(self.estimates, self.values.size, self.correlation, self.most)
 
     def _between(self, alpha: float, above: int, below: int) -> Gap:
-        found, n_groups = self.columns(alpha, below), self.values.size
-        low, high = (float(found[f"simultaneous_{end}"][above]) for end in ("low", "high"))
-        estimates, correlation = self._of(np.array([above, below]))
-        if n_groups > MOST_GROUPS:
-            correlation = np.array([[1.0, -1.0], [-1.0, 1.0]])  # as in `columns`
-        pvalue, _ = clearest_difference(estimates, n_groups, correlation)
+        low, high = (float(of[above]) for of in self._pairs.limits_from(below, alpha))
+        pvalue = self._pairs.pvalue_of(above, below)
         return Gap(above, below, self.size(above, below), low, high, pvalue)
 
     def columns(self, alpha: float, reference: int) -> dict[str, Floats]:
         """Return 95 % limits of the values, and the differences from the reference with limits."""
         lowest, highest = self.estimates(normal_quantile(0.025))
-        ends = self.estimates(deviate_of_all_pairs(alpha, self.values.size))
-        own = [Limits(*(part[reference] for part in of)) for of in ends]
-        correlation = None if self.correlation is None else self.correlation[:, reference]
-        if self.values.size > MOST_GROUPS:  # The limits of single groups add up.
-            correlation = np.full_like(self.values, -1.0)
-        # No pair differs by more than the groups that are furthest apart.
-        given = self.estimates, self.values.size, alpha, self.correlation, self.most
-        most = most_apart(*given)
-        low = difference(ends[0], own[1], correlation, most).low
-        high = difference(ends[1], own[0], correlation, most).high
-        low[reference] = high[reference] = np.nan
+        low, high = self._pairs.limits_from(reference, alpha)
         return {
             "ci_low": lowest.low,
             "ci_high": highest.high,

@@ -143,7 +143,8 @@ def sentence(found: Answer) -> str:
             said = f"The ranking {_favored(found, who)}"
         elif group != found.highest:
             said = said.replace("is that", "beside groups of few rows is that")
-        said = f"{said}: {question.noun} {number(value, '+')}, size {_tested(found)}."
+        size = "largest size" if group == found.highest and len(found.groups) > 2 else "size"
+        said = f"{said}: {question.noun} {number(value, '+')}, {size} {_tested(found)}."
         if group == found.highest:
             return said
         who = f"{named(found, found.highest)} ({_rows_of(found, found.highest)})"

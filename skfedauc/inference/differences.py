@@ -487,6 +487,57 @@ def clearest_difference(
     return float(pvalue), pair
 
 
+@dataclasses.dataclass(frozen=True, eq=False)
+class AllPairs:
+    """Differences between all pairs of groups, with limits for all pairs together.
+
+    No limit is beyond that of the largest difference. Above `MOST_GROUPS` groups, the limits of
+    single groups add up.
+    """
+
+    estimates: Estimates
+    n_groups: int
+    correlation: Floats | None
+    most: float
+
+    def limits_from(self, reference: int, alpha: float) -> tuple[Floats, Floats]:
+        """Return limits of the differences from one group; NaN for the group itself."""
+        lowest, highest = self.estimates(deviate_of_all_pairs(alpha, self.n_groups))
+        own = [Limits(*(part[reference] for part in of)) for of in (highest, lowest)]
+        correlation = None if self.correlation is None else self.correlation[:, reference]
+        if self.n_groups > MOST_GROUPS:
+            correlation = np.full(self.n_groups, -1.0)
+        most = most_apart(self.estimates, self.n_groups, alpha, self.correlation, self.most)
+        low = difference(lowest, own[0], correlation, most).low
+        high = difference(highest, own[1], correlation, most).high
+        low[reference] = high[reference] = np.nan
+        return low, high
+
+    def clearest(self, chosen: NDArray[np.intp], alpha: float) -> tuple[float, tuple[int, int]]:
+        """Return the largest lower limit among some groups, and its pair."""
+        estimates, correlation = self._among(chosen)
+        limits = estimates(deviate_of_all_pairs(alpha, self.n_groups))
+        low, (g, h) = largest_difference(*limits, -1.0, correlation)
+        return low, (int(chosen[g]), int(chosen[h]))
+
+    def pvalue_of(self, above: int, below: int) -> float:
+        """Return the alpha at which the lower limit of the difference of two groups is 0."""
+        estimates, correlation = self._among(np.array([above, below]))
+        if self.n_groups > MOST_GROUPS:
+            correlation = np.array([[1.0, -1.0], [-1.0, 1.0]])
+        return clearest_difference(estimates, self.n_groups, correlation)[0]
+
+    def _among(self, chosen: NDArray[np.intp]) -> tuple[Estimates, Floats | None]:
+        """Return the estimates of some groups, and their correlations."""
+
+        def estimates(deviate: float) -> tuple[Limits, Limits]:
+            low, high = (Limits(*(part[chosen] for part in of)) for of in self.estimates(deviate))
+            return low, high
+
+        correlation = self.correlation
+        return estimates, None if correlation is None else correlation[np.ix_(chosen, chosen)]
+
+
 def crossing(distance: Callable[[float], float], least: float = -FURTHEST) -> float:
     """Return the normal quantile, from `least` on, at which a limit reaches its bound.
 
