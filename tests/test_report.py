@@ -272,6 +272,8 @@ def test_the_clearest_pair_is_named_if_a_tiny_group_differs_more():
     assert re.search(r"  tiny +1.000  [\d.]+ to 1.000 +2 +2  only 2 positives\n", repr(report))
     assert "tiny<br><small>only 2 positives</small>" in report._repr_html_()
     large = GroupAUC(report.counts, min_per_class=10)
+    assert ": all rows of these groups" in str(large)
+    assert ": all rows together" in str(report)
     assert "Left out, with fewer than 10 positives or negatives: tiny (2 and 2)." in repr(large)
     assert "only 2 positives" not in repr(large)
 

@@ -110,7 +110,7 @@ def _escaped(text: str) -> str:
 def first_lines(estimates: GroupEstimates, left_out: str) -> FirstLines:
     """Return the first lines of a report, with the sentence on groups that are left out."""
     quiet = estimates.quiet()
-    answers = list(_quality(quiet))
+    answers = list(_quality(quiet, "of these groups" if left_out else "together"))
     _, used = quiet.group_values
     if used.sum() > 1:
         answers += across_groups(quiet)
@@ -159,12 +159,12 @@ def summary_note(estimates: GroupEstimates) -> str:
     return f"; a summary by group, which does not determine {_words.enumerated(absent, 'or')}"
 
 
-def _quality(estimates: GroupEstimates) -> Iterator[str]:
+def _quality(estimates: GroupEstimates, which: str) -> Iterator[str]:
     of_fold = " in the same fold" if estimates.pairs.is_within_folds else ""
     within = f"pairs of rows of the same group{of_fold}"
     if not estimates.measure.is_auc:
         within = "groups weighted by their pairs of rows"
-    words = {"pooled": f"all rows together{of_fold}", "within": within}
+    words = {"pooled": f"all rows {which}{of_fold}", "within": within}
     known = [name for name in words if name in determined_statistics(estimates)]
     if estimates.pairs.n_groups < 2:
         known = known[:1]
