@@ -739,14 +739,17 @@ def encode_column(column: Any, name: str) -> Encoded:
 
     if hasattr(column, "dictionary_encode"):  # an array of pyarrow
         column = _in_pandas(column)
-    is_of_objects = getattr(column.dtype, "storage", column.dtype) in (object, "python")
-    if is_of_objects and nw.dependencies.is_pandas_series(column):
-        return encode_array(column.to_numpy(object), name)
+    if nw.dependencies.is_pandas_series(column):
+        if getattr(column.dtype, "storage", column.dtype) in (object, "python"):
+            return encode_array(column.to_numpy(object), name)
+        if column.dtype == "category":  # whose text narwhals encodes, which may be invalid
+            codes, labels = column.factorize()
+            return in_order(codes, np.asarray(labels, object), name)
     series = nw.from_native(column, series_only=True)
     if series.dtype.is_nested():
         raise nested(f"a column of {series.dtype}", name)
     is_text = series.dtype in (nw.String, nw.Categorical, nw.Enum)
-    if is_text and hasattr(column, "factorize"):  # categories, and strings in arrow arrays
+    if is_text and hasattr(column, "factorize"):  # strings in arrow arrays
         codes, labels = column.factorize()
         return in_order(codes, np.asarray(labels, object), name)
     if series.null_count():
