@@ -891,3 +891,19 @@ def test_the_clearest_pair_carries_the_p_value():
     # Without any difference, there is no pair.
     same = GroupAUC.from_predictions([0, 1] * 2, [0.1, 0.2] * 2, groups=list("aabb"))
     assert same.test_difference().clearest is None
+
+
+def test_a_weighted_perfect_group_has_one_interval_everywhere():
+    """Sums of weights round its AUC to slightly less than 1."""
+    rng = np.random.default_rng(0)
+    sizes = [20, 15, 20, 26]  # positives and negatives of both groups
+    y, groups = np.repeat([1, 0, 1, 0], sizes), np.repeat(["a", "b"], [35, 46])
+    scores = np.where(groups == "a", y + rng.random(81), y + rng.normal(size=81))
+    for _ in range(20):
+        weights = rng.gamma(4, 1, 81)
+        report = GroupAUC.from_predictions(y, scores, groups=groups, sample_weight=weights)
+        found, pairs = report.test_difference(), report.compare_groups()
+        assert found.pvalue == pytest.approx(pairs["pvalue_adjusted"].min(), abs=1e-9)
+        assert found.ci_low == pytest.approx(max(pairs["simultaneous_low"].max(), 0.0), abs=1e-9)
+        least = report.confidence_intervals(confidence_level=0.9)["ci_low"].min()
+        assert report.test_margin(0.05, reference=0.9).limit == pytest.approx(least, abs=1e-9)

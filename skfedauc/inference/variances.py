@@ -154,6 +154,8 @@ class Variances:
 
     def with_known(self, auc: Floats, defined: NDArray[np.bool_]) -> Variances:
         """Return these variances with numbers for undefined AUCs, which have no error."""
+        # Sums of weights may round an AUC of 1, whose limits are others than those of AUCs near 1.
+        auc = np.where(np.abs(auc - self.auc) < 1e-9, self.auc, auc)
         if self.clusters is None and np.array_equal(auc, self.auc, equal_nan=True):
             return self
         bounded = np.where(self.defined, self.bounded, 0.0)

@@ -145,10 +145,11 @@ def test_members_of_a_dict_share_one_prediction_and_one_counts(
     ours = group_auc_scoring(
         ALL, groups=way.groups, each_group=[label], response_method=response_method
     )
+    earlier = set(map(id, scorers._RESULTS))  # of errors that another test still holds
     cross_validation(way, {**ours, **beside})
     assert [response_method] * 3 == CALLS
     assert len(parts) == 3
-    assert len(scorers._RESULTS) == 0  # nothing is kept
+    assert set(map(id, scorers._RESULTS)) <= earlier  # nothing is kept
 
 
 @sharing_ways
