@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from skfedauc import _input, _labels, _words
-from skfedauc.counts import DisclosureError, Limits, MergeError, ScoreCounts, Withheld
+from skfedauc.counts import DisclosureError, Limits, MergeError, ScoreCounts, Source, Withheld
 from skfedauc.counts.files import check_limits
 from skfedauc.counts.merging import Part, Register
 from skfedauc.counts.score_counts import view_of
@@ -105,7 +105,11 @@ def counts_record(
     if source is not None:
         if not isinstance(source, str):
             raise TypeError(f"source must be a string; got {_words.described(source)}.")
-        counts = counts.with_source(source)
+        # The model and the period stay: replies of different models must not be merged.
+        known = counts.sources[0] if len(counts.sources) == 1 else Source()
+        counts = counts.with_source(
+            source, model=known.model, period=known.period, metadata=dict(known.metadata)
+        )
         entries[_SOURCE] = source
     if server_round is not None:
         entries[_ROUND] = _input.check_whole_number(server_round, "server_round", 0)

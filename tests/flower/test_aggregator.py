@@ -440,3 +440,10 @@ def test_a_record_has_no_pickle_and_survives_the_transport():
     again = ConfigRecord.inflate(record.deflate())
     assert dict(again) == dict(record)
     assert ScoreCounts.from_bytes(again["score-counts"]) == counts_of("oslo")
+
+
+def test_a_record_keeps_the_model_the_period_and_the_identifier():
+    counts = counts_of("oslo").with_source("a", model="m1", period="2026-10", metadata={"k": "v"})
+    record = counts_record(counts, source="oslo")
+    (found,) = ScoreCounts.from_bytes(record["score-counts"]).sources
+    assert found == counts.sources[0]._replace(name="oslo")
