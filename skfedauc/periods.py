@@ -156,7 +156,8 @@ def find_change(
     in different periods must be independent, not of the same patients. The evidence of a start is a
     likelihood ratio, averaged over normal changes with standard deviation `shift` [1]_. Without a
     change, it exceeds 1 / a at any look with probability a at most [2]_, for normal AUCs with known
-    variances; ``benchmarks/periods.md`` has simulated error rates and delays.
+    variances. With few positives in a period and AUCs near 1, which are not normal, it errs more
+    often. ``benchmarks/periods.md`` has simulated error rates and delays.
 
     References
     ----------
