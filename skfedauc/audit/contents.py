@@ -157,7 +157,6 @@ def _document_of(result: Any) -> Document:
     )
     of_tolerances = [_tolerances(audit, name) for audit, name in of_models]
     tolerances, cases = (list(itertools.chain(*of)) for of in zip(*of_tolerances, strict=True))
-    verdicts = [case["answer"] for case in cases]
     headline = [_headline(audit, name) for audit, name in of_models]
     tables = [_table(found) for found in known if found.table is not None]
     if len(audits) == 1:
@@ -192,15 +191,8 @@ def _document_of(result: Any) -> Document:
             "title": title,
             "facts": facts,
             "headline": " ".join(headline),
-            "columns": {
-                column: _plain_column(of_column, samples[column])
-                for column, of_column in answers.items()
-            },
-            "tolerances": {
-                "total": len(cases),
-                **{answer.replace(" ", "_"): verdicts.count(answer) for answer in ANSWERS},
-                "cases": cases,
-            },
+            "columns": {name: _plain_column(of, samples[name]) for name, of in answers.items()},
+            "tolerances": _plain_tolerances(cases),
             "promise": promise,
         },
     )
@@ -214,6 +206,12 @@ def _plain_column(answers: Mapping[str, Answer], sample: Sample) -> dict[str, An
             for group, m, n in sample.left_out
         ],
     }
+
+
+def _plain_tolerances(cases: list[dict[str, Any]]) -> dict[str, Any]:
+    verdicts = [case["answer"] for case in cases]
+    numbers = {answer.replace(" ", "_"): verdicts.count(answer) for answer in ANSWERS}
+    return {"total": len(cases), **numbers, "cases": cases}
 
 
 def _facts(facts: Mapping[str, Any], audits: Sequence[Audited]) -> tuple[str, ...]:
