@@ -533,13 +533,13 @@ def measure_values(measure: Measure, rows: Rows, counts: Sequence[ScoreCounts]) 
     """
     codes = rows.codes if view_of(counts[0]).labels is not None else None
     curves = [GroupCurves.of(of_model) for of_model in counts]
-    values = np.empty(rows.scores.shape)
-    for of_model, of_curves, scores in zip(values, curves, rows.scores, strict=True):
+    values = []
+    for of_curves, scores in zip(curves, rows.scores, strict=True):
         influence = influence_of(measure, of_curves)
         # The segments of the curves are the cells in order of group and score.
         cell, _ = number_cells(scores, codes, len(counts[0]))
         positives, negatives = influence.positives[cell], influence.negatives[cell]
-        of_model[:] = np.where(rows.positive, positives, negatives)
+        values.append(np.where(rows.positive, positives, negatives))
     index = np.array([index_of(measure, of_model) for of_model in curves])
     rates = (1.0, 1.0)
     if isinstance(measure, PartialAUC):

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -54,7 +54,7 @@ class RowValues(NamedTuple):
     negatives and the positives beyond it, which determine the degrees of freedom.
     """
 
-    values: Floats
+    values: Sequence[Floats]
     auc: Floats
     means: Floats
     few: NDArray[np.bool_] | bool = False
@@ -72,7 +72,7 @@ def auc_values(rows: Rows) -> tuple[RowValues, RowValues]:
     return RowValues(within, auc, own), RowValues(among_all, pooled, means)
 
 
-def means_of(rows: Rows, values: Floats) -> Floats:
+def means_of(rows: Rows, values: Sequence[Floats]) -> Floats:
     """Return the mean values by model, class and group, shape (n_models, 2, n_groups)."""
     amounts = (rows.weights * of_model if rows.is_weighted else of_model for of_model in values)
     scale = 1.0 if rows.is_weighted else rows.weights[:1].sum()
@@ -172,10 +172,10 @@ def _squares(rows: Rows, of: RowValues) -> Iterator[tuple[Floats, Floats]]:
     The deviations are from the means of each model first: the differences of equal models are then
     exactly 0.
     """
-    deviations = np.empty(of.values.shape)
-    for of_model, values, mean in zip(deviations, of.values, np.nan_to_num(of.means), strict=True):
-        np.take(mean.ravel(), rows.key, out=of_model, mode="clip")
-        np.subtract(values, of_model, out=of_model)
+    deviations = [
+        values - mean.ravel().take(rows.key)
+        for values, mean in zip(of.values, np.nan_to_num(of.means), strict=True)
+    ]
     scale = 1.0 if rows.is_weighted else rows.weights[:1].sum() ** 2
     for apart in _apart(deviations):
         if rows.is_weighted:
@@ -195,7 +195,7 @@ def _of_clusters(rows: Rows, of: RowValues) -> Joint:
     return _joint(of.auc, ((variance, freedom) for variance in squares))
 
 
-def _apart(effects: Floats) -> Iterator[Floats]:
+def _apart(effects: Iterable[Floats]) -> Iterator[Floats]:
     """Yield the differences for all model pairs."""
     return (one - other for one, other in itertools.combinations(effects, 2))
 
@@ -455,8 +455,8 @@ class GroupValues(NamedTuple):
         """Return two models' group AUCs, with DeLong's variances; bounds if 0 or unknown."""
         # A third model with constant scores has an AUC of one half without sampling error. The
         # variance of the difference from this AUC is the variance of a single AUC.
-        values, auc, means = (np.append(of, np.full_like(of[:1], 0.5), axis=0) for of in own[:3])
-        three = RowValues(values, auc, means)
+        auc, means = (np.append(of, np.full_like(of[:1], 0.5), axis=0) for of in own[1:3])
+        three = RowValues([*own.values, np.full_like(own.values[0], 0.5)], auc, means)
         joint = joint_within(rows, three)
         variance = joint.variance[:2, 2]
         covariance = (variance.sum(axis=0) - joint.variance[0, 1]) / 2.0

@@ -100,17 +100,15 @@ def near_one(weights: Floats) -> Floats:
     return scaled
 
 
-def placements(rows: Rows) -> tuple[Floats, Floats]:
-    """Return the rows' placement values within their groups, and among all rows.
+def placements(rows: Rows) -> tuple[Sequence[Floats], Sequence[Floats]]:
+    """Return the rows' placement values by model, within their groups and among all rows.
 
-    Both arrays have the shape (n_models, n_rows). NaN in groups that lack the other class.
+    NaN in groups that lack the other class.
     """
-    found = np.empty((2, *rows.scores.shape))
     weights = rows.weights if rows.is_weighted else None
     of_rows = rows.positive, rows.codes, rows.n_groups, weights
-    for model, scores in enumerate(rows.scores):
-        found[:, model] = placements_of_rows(scores, *of_rows)
-    return found[0], found[1]
+    within, among_all = zip(*(placements_of_rows(of, *of_rows) for of in rows.scores), strict=True)
+    return within, among_all
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -223,7 +221,7 @@ class ClassUnits(Units):
 
 
 def cluster_effects(
-    rows: Rows, values: Floats, *, among_all: bool = False
+    rows: Rows, values: Sequence[Floats], *, among_all: bool = False
 ) -> tuple[Floats, ClassUnits]:
     """Return the corrected cluster effects, from their rows' placement values by model.
 
@@ -233,7 +231,7 @@ def cluster_effects(
     units, unit = ClassUnits.of(rows)
     n_groups, n_units = rows.n_groups, units.group.size
     part = rows.positive * n_units + unit
-    of_rows = rows.weights * np.nan_to_num(values)
+    of_rows = (rows.weights * np.nan_to_num(of_model) for of_model in values)
     effects = np.array([np.bincount(part, of_model, 2 * n_units) for of_model in of_rows])
     weights, key = units.weights.ravel(), np.append(units.group, n_groups + units.group)
 
