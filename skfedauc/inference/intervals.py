@@ -261,9 +261,31 @@ class Spreads(NamedTuple):
         )
 
 
-def group_limits(
-    variances: Variances, tail: float, method: Method
-) -> tuple[Floats, Floats, NDArray[np.str_]]:
+class Notes:
+    """Remarks by group, kept as numbers of a few texts, which is fast to make a column from."""
+
+    def __init__(self, n_groups: int) -> None:
+        self._numbers, self._texts = np.zeros(n_groups, np.intp), [""]
+
+    def __setitem__(self, groups: Any, text: str) -> None:
+        self._numbers[groups] = len(self._texts)
+        self._texts.append(text)
+
+    def put_before(self, groups: NDArray[np.bool_], text: str) -> None:
+        """Put a text before the remarks on groups."""
+        self._numbers[groups] += len(self._texts)
+        self._texts += ["; ".join(filter(None, (text, after))) for after in self._texts]
+
+    @property
+    def column(self) -> Any:
+        """The remarks as a column of a table, by group."""
+        import pandas as pd
+
+        dtype = None if self._numbers.size else object  # as pandas makes it of no strings
+        return pd.Series(self._texts, dtype=dtype).array.take(self._numbers)
+
+
+def group_limits(variances: Variances, tail: float, method: Method) -> tuple[Floats, Floats, Notes]:
     """Return the limits of each group's AUC, each with error probability `tail`, and notes.
 
     Limits of undefined AUCs are NaN.
@@ -276,10 +298,8 @@ def group_limits(
     if variances.clusters is not None:
         few = "fewer than two clusters of a class: variance bounded"
         note[defined & ~variances.estimable] = few
-    known = not variances.weighted and variances.clusters is None
-    note[defined & ((auc == 0.0) | (auc == 1.0))] = (
-        f"perfect separation{': exact' if known else ''}"
-    )
+    exact = "" if variances.weighted or variances.clusters is not None else ": exact"
+    note[defined & ((auc == 0.0) | (auc == 1.0))] = f"perfect separation{exact}"
     return *AUCSpread.of(variances).limits(normal_quantile(tail), method), note
 
 
@@ -299,11 +319,9 @@ def _distribution_free(variances: Variances, tail: float) -> Floats:
     return limits
 
 
-def notes_of(
-    negatives: ClassRows, positives: ClassRows, bounded: NDArray[np.bool_]
-) -> NDArray[np.str_]:
+def notes_of(negatives: ClassRows, positives: ClassRows, bounded: NDArray[np.bool_]) -> Notes:
     """Return notes on groups that lack a class, or whose variance is an upper bound."""
-    note = np.full(bounded.size, "", dtype=object)
+    note = Notes(bounded.size)
     note[bounded] = NO_VARIATION
     for rows, name in ((positives, "positive"), (negatives, "negative")):
         note[bounded & (rows.n == 1)] = f"one {name}: variance bounded"
@@ -345,7 +363,7 @@ def pooled_interval(
         return Interval(auc, np.nan, np.nan, _not_for_new_groups(method))
     if method == "exact" or (pooled.n_groups == 1 and not new_groups):
         low, high, note = group_limits(pooled.rows, tail, method)
-        return Interval(auc, float(low[0]), float(high[0]), note[0])
+        return Interval(auc, float(low[0]), float(high[0]), note.column[0])
     if not new_groups:
         return mean_pooled_interval([pooled], confidence_level, method)
     variance, remark = pooled.random, ""
@@ -436,8 +454,8 @@ def average_interval(
     auc, weight, varies = variances.auc[used], share[used], variances.bounded[used] > 0
     value = float((weight * auc).sum())
     if not new_groups and used.size == varies.sum() == 1:
-        low, high, note = (part[used][0] for part in group_limits(variances, tail, method))
-        return Interval(value, float(low), float(high), note)
+        (low, high, notes), g = group_limits(variances, tail, method), used[0]
+        return Interval(value, float(low[g]), float(high[g]), notes.column[g])
     if method == "exact":
         # Random groups have random shares of the rows, unless their sizes are equal.
         if new_groups and np.ptp(weight) > 1e-12:

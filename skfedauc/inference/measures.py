@@ -24,7 +24,7 @@ from skfedauc.inference.curves import (
     LogitErrors,
     logit_errors_of,
 )
-from skfedauc.inference.intervals import AUCSpread, notes_of
+from skfedauc.inference.intervals import AUCSpread, Notes, notes_of
 from skfedauc.inference.model_comparison import RowValues, means_of
 from skfedauc.inference.proportions import wilson
 from skfedauc.inference.quantiles import normal_quantile
@@ -110,7 +110,7 @@ def errors_of(measure: Measure, curves: GroupCurves, index: Floats) -> Errors:
 
 def limits_of(
     measure: Measure, curves: GroupCurves, errors: Errors, index: Floats, tail: float
-) -> tuple[Floats, Floats, NDArray[Any]]:
+) -> tuple[Floats, Floats, Notes]:
     """Return the limits of each group's index, each with error probability `tail`, and notes."""
     low, high = errors.limits(index, tail)
     # Degrees of freedom are infinite if the variance is an upper bound.

@@ -17,7 +17,7 @@ from skfedauc.counts.score_counts import view_of
 from skfedauc.inference import measures, variances
 from skfedauc.inference.clusters import pooled_clusters, variances_of_clusters
 from skfedauc.inference.curves import GroupCurves
-from skfedauc.inference.intervals import AUCSpread, Method, group_limits
+from skfedauc.inference.intervals import AUCSpread, Method, Notes, group_limits
 from skfedauc.inference.quantiles import normal_quantile
 from skfedauc.inference.variances import Extremes, Pooled, Variances
 from skfedauc.measures import AUC, Measure
@@ -195,7 +195,7 @@ class GroupEstimates:
         """Sampling errors of each group's index."""
         return measures.errors_of(self.measure, self.curves, self.index)
 
-    def limits(self, tail: float, method: Method) -> tuple[Floats, Floats, NDArray[Any]]:
+    def limits(self, tail: float, method: Method) -> tuple[Floats, Floats, Notes]:
         """Return limits of the group values, each with error probability `tail`, and notes."""
         measure = self.measure
         if measure.is_auc:
@@ -211,7 +211,7 @@ class GroupEstimates:
         if self.measure.is_auc and method != "exact":
             found = AUCSpread.of(self.variances).limit(end, normal_quantile(tail), method)
         else:
-            found = self.limits(tail, method)[end]
+            found = self.limits(tail, method)[:2][end]
         values, used = self.group_values
         return np.where(self.pairs.defined, found, values)[used]
 

@@ -16,7 +16,7 @@ from skfedauc.inference import agreement, differences
 from skfedauc.inference.curves import GroupCurves, RocCurve, area_between
 from skfedauc.inference.differences import DifferenceTest, MarginTest
 from skfedauc.inference.equal_groups import EqualGroupsTest, equal_groups_test
-from skfedauc.inference.intervals import NO_VARIATION, check_confidence_level
+from skfedauc.inference.intervals import NO_VARIATION, Notes, check_confidence_level
 from skfedauc.inference.quantiles import normal_quantile
 from skfedauc.inference.ranking import LEAST_GROUPS, ranking
 from skfedauc.inference.variances import strata_of
@@ -341,7 +341,7 @@ class GroupComparisons:
             of_all[ranked] = columns[name]
             columns[name] = pd.array(of_all)
             columns[name][~ranked] = pd.NA
-        columns["note"] = _notes(estimates, ranked)
+        columns["note"] = _notes(estimates, ranked).column
         return estimates.table(columns)
 
     def agreement(self, delta: float = 0.005) -> Agreement:
@@ -510,10 +510,10 @@ def difference_test(estimates: GroupEstimates, confidence_level: float) -> Diffe
     return DifferenceTest(estimate, low, high, pvalue, confidence_level, *of_groups)
 
 
-def _notes(estimates: GroupEstimates, ranked: NDArray[np.bool_]) -> NDArray[Any]:
+def _notes(estimates: GroupEstimates, ranked: NDArray[np.bool_]) -> Notes:
     """Return the reason for the lack of a rank or of shrinkage, and remarks on bins."""
     variances, pairs = estimates.variances, estimates.pairs
-    notes = np.full(ranked.size, "", dtype=object)
+    notes = Notes(ranked.size)
     reason = "effective sample size of a class below 1.5"
     if pairs.is_within_folds:
         reason = "too few rows of a class in a fold"
@@ -529,11 +529,9 @@ def _notes(estimates: GroupEstimates, ranked: NDArray[np.bool_]) -> NDArray[Any]
         for g, bounds in enumerate(map(Bounds, *group_bounds(estimates))):
             if ranked[g]:
                 notes[g] = f"scores are binned: the AUC is certainly {certain_range(bounds)}"
-    unvaried = ranked & (variances.delong == 0.0)
-    notes[unvaried] = [f"{NO_VARIATION}; {of}" if of else NO_VARIATION for of in notes[unvaried]]
+    notes.put_before(ranked & (variances.delong == 0.0), NO_VARIATION)
     if ranked.sum() < LEAST_GROUPS:
-        for g in np.flatnonzero(ranked).tolist():
-            notes[g] = "; ".join(filter(None, ("not shrunken: fewer than four groups", notes[g])))
+        notes.put_before(ranked, "not shrunken: fewer than four groups")
     return notes
 
 

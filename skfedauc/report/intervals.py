@@ -295,11 +295,11 @@ def group_intervals(
     tail = (1.0 - confidence_level) / 2.0
     ends = estimates.extremes if estimates.pairs.is_binned else (estimates,)
     limits = [end.limits(tail, method) for end in ends]
-    (low, _, note), (_, high, note_of_high) = limits[0], limits[-1]
+    (low, _, of_low), (_, high, of_high) = limits[0], limits[-1]
+    note = of_low.column
     if estimates.pairs.is_binned:
         bounds = map(Bounds, *group_bounds(estimates))
-        notes = map(_note_of_binned, bounds, note, note_of_high)
-        note = np.array(list(notes), dtype=object)
+        note = np.array([*map(_note_of_binned, bounds, note, of_high.column)], dtype=object)
     columns = {
         estimates.measure.name: estimates.by_group,
         "ci_low": low,

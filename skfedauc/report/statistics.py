@@ -197,7 +197,7 @@ def _pooled_limits(estimates: GroupEstimates, sampling: Sampling) -> intervals.I
         errors = LogitErrors(np.array([variance]), np.array([freedom]))
         return _on_scale(estimates, *errors.limits(whole.index, sampling.tail))
     low, high, note = whole.limits(sampling.tail, method)
-    return intervals.Interval(np.nan, float(low[0]), float(high[0]), note[0])
+    return intervals.Interval(np.nan, float(low[0]), float(high[0]), note.column[0])
 
 
 def pooled_clustered(estimates: GroupEstimates) -> tuple[float, float]:
