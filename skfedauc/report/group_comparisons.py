@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc import _input, _labels, _words
+from skfedauc._kernel import Cells, number_cells
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.moments import Floats, ratio
-from skfedauc.counts.score_counts import select_groups, view_of, with_weights_over
+from skfedauc.counts.score_counts import view_of, with_weights_over
 from skfedauc.inference import agreement, differences
 from skfedauc.inference.curves import GroupCurves, RocCurve, area_between
 from skfedauc.inference.differences import DifferenceTest, MarginTest
@@ -74,9 +75,11 @@ class GroupComparisons:
         counts = pairs.counts_for("abroca")
         groups, number = _groups_and_reference(counts, reference)
         curves, rows = GroupCurves.of(counts), []
+        cells = with_weights_over(counts).cells
+        place, _ = number_cells(cells.scores)
         for g in groups.tolist():
             curve = curves.corners(g)
-            other = _of_others(counts, g) if number is None else curves.corners(number)
+            other = _of_others(cells, place, g) if number is None else curves.corners(number)
             reference_auc = np.nan
             if other is not None:
                 reference_auc = other.area if number is None else pairs.auc[number]
@@ -467,12 +470,20 @@ def _groups_and_reference(
     return order[order != number], number
 
 
-def _of_others(counts: ScoreCounts, g: int) -> RocCurve | None:
-    """Return the curve of the rows in all other groups together; None if they lack a class."""
-    if len(counts) < 2:
-        return None
-    others = select_groups(counts, np.delete(np.arange(len(counts)), g))
-    return GroupCurves.of(others.regroup(None)).corners(0)
+def _of_others(cells: Cells, place: NDArray[np.intp], g: int) -> RocCurve | None:
+    """Return the curve of the rows in all other groups together; None if they lack a class.
+
+    `place` is the rank of each cell's score among the scores of all groups.
+    """
+    rates = []
+    for amounts in cells.amounts:
+        others = amounts.astype(np.float64)
+        others[cells.starts[g] : cells.starts[g + 1]] = 0.0
+        above = np.cumsum(np.bincount(place, others)[::-1])
+        if not above[-1] > 0.0:
+            return None
+        rates.append(np.append(0.0, above / above[-1]))
+    return RocCurve(*rates)
 
 
 def _comparison_table(found: differences.Comparisons, index: Any) -> pd.DataFrame:
