@@ -20,8 +20,6 @@ from skfedauc.counts.score_counts import with_weights_over
 from skfedauc.inference.variances import Stratum, Variances
 from skfedauc.pairs import Ranks, ranks_among_all
 
-NEGATIVES, POSITIVES = 0, 1
-
 
 class ClassAgreement(NamedTuple):
     """Differences between the score distributions of one class in all groups.
@@ -135,12 +133,10 @@ def class_agreement(counts: ScoreCounts) -> tuple[ClassAgreement, ClassAgreement
     cells = with_weights_over(counts).cells
     ranks = ranks_among_all(cells)
     found = []
-    for side in (NEGATIVES, POSITIVES):
-        distances = kolmogorov_distances(cells, ranks, side)
-        test = (np.nan, np.nan)
-        if cells.weights is None:
-            test = anderson_darling(cells, ranks, side)
-        found.append(ClassAgreement(distances, *test))
+    for side in (0, 1):  # negatives, positives
+        no_weights = cells.weights is None
+        test = anderson_darling(cells, ranks, side) if no_weights else (np.nan, np.nan)
+        found.append(ClassAgreement(kolmogorov_distances(cells, ranks, side), *test))
     return found[0], found[1]
 
 

@@ -82,8 +82,7 @@ def _sums(cells: Cells, values: Floats) -> Floats:
     """Return the sum over each group's cells (last axis)."""
     if not values.size:
         return np.zeros(0)
-    found: Floats = np.add.reduceat(values, cells.starts[:-1], axis=-1)
-    return found
+    return np.add.reduceat(values, cells.starts[:-1], axis=-1)
 
 
 class ClusterCells:

@@ -113,14 +113,10 @@ class GroupCurves(NamedTuple):
 
     def sums(self, values: Floats) -> Floats:
         """Sum values by segment over each group."""
-        if values.size == 0:
-            return np.zeros(self.starts.size - 1)
         return np.add.reduceat(values, self.starts[:-1])
 
     def largest(self, values: Floats) -> Floats:
         """Return each group's largest value; NaN if the group lacks a class."""
-        if values.size == 0:
-            return np.zeros(self.starts.size - 1)
         return self.if_defined(np.maximum.reduceat(values, self.starts[:-1]))
 
     def if_defined(self, of_groups: Floats) -> Floats:

@@ -653,7 +653,6 @@ def worst_above(lowest: Variances, bound: float, tail: float) -> Extreme:
 
     numbers = np.flatnonzero(lowest.defined)
     spread = AUCSpread.of(lowest).take(numbers)
-
     found = spread.signed_limit(0.0, normal_quantile(tail))
     deviate = crossing(lambda z: float(spread.signed_limit(0.0, z).min()) - bound)
     limit = float(found.min())

@@ -102,9 +102,8 @@ class AUCSpread(NamedTuple):
     alike: NDArray[np.intp] | None = None
 
     @classmethod
-    def of(cls, variances: Variances) -> AUCSpread:
+    def of(cls, of: Variances) -> AUCSpread:
         """Return what determines the limits of each group's AUC; NaN if undefined."""
-        of = variances
         alike = of.alike if of.auc.size > _BLOCK else None
         return cls(of.auc, of.bounded, of.n_pairs, of.once, of.often, of.interval_freedom, alike)
 
@@ -286,10 +285,7 @@ class Notes:
 
 
 def group_limits(variances: Variances, tail: float, method: Method) -> tuple[Floats, Floats, Notes]:
-    """Return the limits of each group's AUC, each with error probability `tail`, and notes.
-
-    Limits of undefined AUCs are NaN.
-    """
+    """Return each group's limits (NaN if undefined), with error probability `tail`, and notes."""
     auc, defined, is_exact = variances.auc, variances.defined, method == "exact"
     bounded = defined & ~(variances.delong > 0) & (not is_exact)
     note = notes_of(variances.negatives, variances.positives, bounded)

@@ -237,8 +237,7 @@ def fewest_within(n: Floats, fpr: float, tail: float) -> Floats:
         middle = (low + high) / 2.0
         is_below = betainc(middle, distinct + 1.0 - middle, fpr) >= 1.0 - tail
         low, high = np.where(is_below, middle, low), np.where(is_below, high, middle)
-    found: Floats = low[place]
-    return found
+    return low[place]
 
 
 def combined_lower_limit(value: Floats, first: Floats, second: Floats) -> Floats:

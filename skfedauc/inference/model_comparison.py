@@ -11,6 +11,7 @@ positives, the error rate at 5 % is 8 % instead of 4 %.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
@@ -465,16 +466,17 @@ class GroupValues(NamedTuple):
         return cls(own.auc, known, np.nan_to_num(covariance), joint.freedom[:2, 2])
 
 
+def _total(codes: NDArray[np.intp], n_groups: int, amounts: Floats) -> Floats:
+    return np.bincount(codes, amounts, n_groups).astype(np.float64)
+
+
 def group_means(rows: Rows, of_rows: Floats, chosen: NDArray[np.bool_]) -> GroupValues:
     """Return two models' mean values by group, each over the rows that the model chooses.
 
     The arguments have the shape (2, n_rows). The degrees of freedom are Kish's effective sample
     sizes minus 1. Means are NaN for groups without chosen rows.
     """
-
-    def total(amounts: Floats) -> Floats:
-        return np.bincount(rows.codes, amounts, rows.n_groups).astype(np.float64)
-
+    total = functools.partial(_total, rows.codes, rows.n_groups)
     weights = rows.weights * chosen
     weight, squares = (np.array([*map(total, of)]) for of in (weights, weights**2))
     means = ratio(np.array([*map(total, weights * of_rows)]), weight)
@@ -622,10 +624,7 @@ def rate_changes(
     Kish's effective sample sizes replace the numbers of rows. NaN for groups without rows.
     """
     before, after = decisions
-
-    def total(amounts: Floats) -> Floats:
-        return np.bincount(codes, amounts, n_groups).astype(np.float64)
-
+    total = functools.partial(_total, codes, n_groups)
     of_rows, squares = total(weights), total(weights**2)
     n_rows = ratio(of_rows**2, squares, 0.0)
     both, lost, gained, neither = (

@@ -101,10 +101,7 @@ def near_one(weights: Floats) -> Floats:
 
 
 def placements(rows: Rows) -> tuple[Sequence[Floats], Sequence[Floats]]:
-    """Return the rows' placement values by model, within their groups and among all rows.
-
-    NaN in groups that lack the other class.
-    """
+    """Return placement values by model: within groups (NaN if one lacks a class), and among all."""
     weights = rows.weights if rows.is_weighted else None
     of_rows = rows.positive, rows.codes, rows.n_groups, weights
     within, among_all = zip(*(placements_of_rows(of, *of_rows) for of in rows.scores), strict=True)
@@ -270,8 +267,7 @@ def cluster_corrections(weights: Floats, totals: Floats, squares: Floats) -> Flo
     others = np.maximum(squares - weights**2, 0.0)
     remaining = ratio((totals - weights) ** 2 + others, totals**2, 1.0)
     # A single cluster has no residual, or a residual around an overall mean.
-    found: Floats = np.sqrt(ratio(1.0, remaining, 1.0))
-    return found
+    return np.sqrt(ratio(1.0, remaining, 1.0))
 
 
 def satterthwaite(variances: Floats, degrees_of_freedom: Floats, otherwise: float = 1.0) -> Floats:
@@ -323,8 +319,7 @@ class ClassAverages:
         `deviations` has those of each error, shape (n_groups, n_comparisons).
         """
         effects, unknown = self._parts(deviations)
-        found: Floats = np.sqrt(self._units.by_group(effects**2)) + unknown
-        return found
+        return np.sqrt(self._units.by_group(effects**2)) + unknown
 
     def of_average(self, deviations: Floats) -> float:
         """Return the standard deviation of all errors' sum over groups and comparisons."""
@@ -345,5 +340,4 @@ def _effects(rows: Rows) -> Floats:
     total = rows.by_class(rows.weights)
     mean = ratio(rows.by_class(rows.weights * values), total, 0.0)
     place = rows.positive.astype(np.intp), rows.codes
-    found: Floats = rows.weights * (values - mean[place]) / total[place]
-    return found
+    return rows.weights * (values - mean[place]) / total[place]

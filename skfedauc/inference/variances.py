@@ -259,10 +259,8 @@ def variances_of(counts: ScoreCounts, exponent: int | None = None) -> Variances:
     overflows, and no result depends on the scale. All folds must have the same exponent.
     """
     counts = with_weights_over(counts, exponent)
-    rows = view_of(counts).rows_by_class
-    return _of_sums(
-        group_aucs(view_of(counts).concordance.u2, *rows), *rows, view_of(counts).own_moments
-    )
+    state, rows = view_of(counts), view_of(counts).rows_by_class
+    return _of_sums(group_aucs(state.concordance.u2, *rows), *rows, state.own_moments)
 
 
 def _of_sums(auc: Floats, negatives: ClassRows, positives: ClassRows, own: OwnMoments) -> Variances:

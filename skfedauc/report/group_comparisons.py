@@ -471,10 +471,7 @@ def _groups_and_reference(
 
 
 def _of_others(cells: Cells, place: NDArray[np.intp], g: int) -> RocCurve | None:
-    """Return the curve of the rows in all other groups together; None if they lack a class.
-
-    `place` is the rank of each cell's score among the scores of all groups.
-    """
+    """Return the curve of all other groups' rows; None without a class. `place` ranks scores."""
     rates = []
     for amounts in cells.amounts:
         others = amounts.astype(np.float64)
