@@ -28,6 +28,7 @@ def rows_of(seed, *, tiny=False, columns=("site",), weights=False, clusters=Fals
     shares = [0.4, 0.3, 0.27, 0.03] if tiny else [0.3, 0.3, 0.2, 0.2]
     rows = pd.DataFrame({"site": rng.choice(["ale", "bern", "cork", "dili"], n, p=shares)})
     rows["sex"] = rng.choice(["f", "m"], n)
+    rows["band"] = rng.choice(list("opqrs"), n)
     rows["person"] = rng.integers(0, n // 4, n)
     rows["w"] = rng.integers(1, 4, n)
     rows["y"] = rng.integers(0, 2, n)
@@ -42,6 +43,7 @@ CASES = {
     "four groups": rows_of(0),
     "a tiny group": rows_of(1, tiny=True),
     "two columns": rows_of(2, columns=("site", "sex")),
+    "three columns": rows_of(6, columns=("site", "sex", "band"), weights=True),
     "weights": rows_of(3, tiny=True, weights=True),
     "clusters": rows_of(4, clusters=True),
     "ties": rows_of(5, tiny=True, columns=("site", "sex"), digits=1),
@@ -98,7 +100,10 @@ class Surfaces:
                 **by_group(table.index, table, "auc"),
                 "difference": (test.difference, test.ci_low, test.ci_high),
                 "p": (test.pvalue,),
-                "within": tuple(statistics.loc["within", ["value", "ci_low", "ci_high"]]),
+                **{
+                    name: tuple(statistics.loc[name, ["value", "ci_low", "ci_high"]])
+                    for name in ("within", "pooled")
+                },
             },
         )
         yield (
@@ -173,7 +178,7 @@ def of_document(document, column):
 def of_grouping(grouping):
     statistics = grouping["statistics"]
     found = {("auc", row["label"]): (row["auc"],) for row in grouping["groups"]}
-    found |= {name: (statistics[name],) for name in ("difference", "within")}
+    found |= {name: (statistics[name],) for name in ("difference", "within", "pooled")}
     return found
 
 
@@ -222,7 +227,26 @@ def test_printed_numbers_are_those_of_the_report(surfaces):
             true = rf"the interval of the largest true difference is {NUMBER} to {NUMBER}"
             gaps += re.findall(observed + true, words)
             assert expected["difference"] in gaps, (name, gaps)
-            assert expected["within"] in re.findall(INTERVAL, words), name
+            known = set(re.findall(INTERVAL, words))
+            assert {expected["within"], expected["pooled"]} <= known, name
+
+
+@pytest.mark.parametrize("options", [{}, {"weights": True}, {"clusters": True}])
+def test_limits_of_a_column_do_not_depend_on_other_columns_or_a_threshold(options, tmp_path):
+    """All three columns together have 40 groups: more than 20 would be a sample of groups."""
+    rows, known = rows_of(1, tiny=True, **options)
+    one = Surfaces(rows, folder=tmp_path, **known)
+    table = one.report("site").confidence_intervals(of="statistics")
+    for name in ("pooled", "within"):
+        value, low, high = table.loc[name, ["value", "ci_low", "ci_high"]]
+        for columns in (["site"], ["site", "sex"], ["band", "site", "sex"]):
+            for threshold in (None, 0.5):
+                audit = FairnessAudit.from_predictions(
+                    rows["y"], rows["s"], groups=rows[columns], threshold=threshold, **one.known
+                )
+                said = f"{value:.3f} ({low:.3f} to {high:.3f})"
+                assert said in audit.document.headline
+                assert "over all rows of compared groups" in audit.document.headline
 
 
 def test_left_out_groups_are_in_no_statistic(tmp_path):

@@ -202,17 +202,14 @@ def _labelled(gap: Gap, groups: tuple[Any, ...], n_claims: int) -> Gap:
 
 
 def _larger(question: Question, sample: Sample, n_claims: int) -> Answer:
-    # Lower limits have half the error rate each. The larger upper limit fails only if that of the
-    # larger true gap fails, which needs no adjustment.
-    alone, halved = (
-        [answer(QUESTIONS[name], sample, n) for name in question.parts]
-        for n in (n_claims, n_claims * len(question.parts))
-    )
-    if any(part.missing for part in alone):
-        return Answer(question, sample.column, missing=next(p.missing for p in alone if p.missing))
-    widest = max(alone, key=lambda part: part.estimate)
-    low, high = max(part.ci_low for part in halved), max(part.ci_high for part in alone)
-    pvalue = min(part.pvalue for part in halved)
+    # The interval fails only if that of a part fails, so it needs no error rate of its own.
+    parts = [answer(QUESTIONS[name], sample, n_claims) for name in question.parts]
+    missing = [part.missing for part in parts if part.missing]
+    if missing:
+        return Answer(question, sample.column, missing=missing[0])
+    widest = max(parts, key=lambda part: part.estimate)
+    low, high = (max(of_parts) for of_parts in zip(*(part.gap[1:] for part in parts), strict=True))
+    pvalue = min(part.pvalue for part in parts)
     return replace(
         widest,
         question=question,

@@ -222,8 +222,7 @@ def on_groups(found: Answer) -> list[str]:
             f"{named(found, g)} ({gap_text(question, max(-low[g], high[g]))})" for g in is_open
         ]
         sentences.append(
-            f"Not shown to differ from {named(found, reference)} (in brackets, by how much they "
-            f"might): {listed(items)}."
+            f"Undecided beside {named(found, reference)}, apart by at most: {listed(items)}."
         )
     if not math.isnan(found.expected):
         count = _COUNTS.get(len(rows), f"{len(rows):,}")
@@ -264,18 +263,17 @@ def frame(
             who = f"these {n_audits:,} audits together make"
         title = f"do groups differ in {primary.noun}?"
         legend = (
-            f"{primary.noun} with {NINETY_FIVE} interval, lowest first; dashed: all rows together; "
+            f"{primary.noun} with {NINETY_FIVE} interval, lowest first; dashed: all these rows; "
             "pale: few rows; at right: rows."
         )
         claims = f"If no group differs, {who} a false claim on {primary.noun}"
-        rule = "; groups differ exactly where an interval excludes 0, and p values are adjusted in "
-        rule += "the same way"
+        rule = "; groups differ exactly where one excludes 0, and p values are adjusted likewise"
     else:
         kind, about, rule, (first, second) = "change", "AUCs", "", models
         title = f"did gaps between groups change from {first} to {second}?"
         legend = (
-            f"AUC of {first} (\N{WHITE CIRCLE}) and {second} (\N{BLACK CIRCLE}); dashed: all rows "
-            f"together with {second}; at right: rows."
+            f"AUC of {first} (\N{WHITE CIRCLE}) and {second} (\N{BLACK CIRCLE}); dashed: all these "
+            f"rows with {second}; at right: rows."
         )
         claims = (
             "If nothing changed, a comparison by a column makes a false claim on AUCs (the gap "
@@ -286,7 +284,7 @@ def frame(
         levels = f"{levels} ({about}) and {also} (also asked)"
     promise = (
         f"{claims} in at most 5 % of cases, and on anything else in at most 5 %. Intervals of "
-        f"{kind}s are {levels}{rule}. Differences are taken before rounding. An undecided {kind} "
-        "may exist: read its interval."
+        f"{kind}s are {levels}{rule}. An undecided {kind} may exist: read "
+        "its interval."
     )
     return title, legend, promise
