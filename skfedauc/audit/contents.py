@@ -7,13 +7,13 @@ import itertools
 import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from skfedauc import _words
 from skfedauc._output_file import as_json, plain_label, plain_number, text_or_file
-from skfedauc.audit import document, wording
+from skfedauc.audit import wording
 from skfedauc.audit.answers import LEVEL, Answer, Audited
-from skfedauc.audit.document import Card, Cell, Line, Mark, Panels, Row, Table, rendered
+from skfedauc.audit.document import Card, Cell, Document, Line, Mark, Panels, Row, Table, rendered
 from skfedauc.audit.questions import QUESTIONS
 from skfedauc.audit.samples import Sample, numbers_of
 from skfedauc.inference.calibration import reliability
@@ -23,9 +23,6 @@ from skfedauc.planning import rows_needed
 from skfedauc.report.group_auc import estimates_of
 from skfedauc.report.intervals import binned_note
 from skfedauc.report.statistics import across_groups
-
-if TYPE_CHECKING:
-    from skfedauc.audit.document import Document
 
 # Largest numbers of groups in a plot, in a plot of all groups and in a table of the appendix
 MOST_MARKS, _MOST_IN_PLOT, _MOST_ROWS = 12, 100, 500
@@ -176,7 +173,7 @@ def _document_of(result: Any) -> Document:
         promise += f" The rows that a tolerance needs decide it in about {100 * _POWER:g} % of "
         promise += "cases, if gaps and shares of groups stay."
     promise = f"{promise} {_LIMITS}"
-    return document.Document(
+    return Document(
         title=title,
         facts=_facts(facts, audits),
         headline=" ".join(headline),
@@ -247,46 +244,43 @@ def _facts(facts: Mapping[str, Any], audits: Sequence[Audited]) -> tuple[str, ..
 
 def _headline(audit: Audited, model: str) -> str:
     """Return how good the model is: over all compared rows, and within each column's groups."""
-    found: dict[str, dict[str, list[str]]] = {"pooled": {}, "within": {}}
+    pooled, within = dict[str, list[str]](), list[str]()
     for column, sample in audit.samples.items():
         table = sample.shown.confidence_intervals(confidence_level=LEVEL, of="statistics")
-        for name in found if sample.shown.n_groups > 1 else ["pooled"]:
-            row = table.loc[name]
-            text = wording.with_limits(QUESTIONS["difference"], row[["value", *_ENDS]].tolist())
-            text += " (interval over new groups)" * (row["estimand"] == NEW_GROUPS)
-            found[name].setdefault(text, []).append(column)
-    pooled, within = (
-        [f"{text} by {_words.enumerated(columns)}" for text, columns in by_text.items()]
-        for by_text in found.values()
-    )
-    of_all = next(iter(found["pooled"])) if len(pooled) == 1 else wording.listed(pooled)
+        of_all, of_groups = (
+            wording.with_limits(QUESTIONS["difference"], row[:3])
+            + " (interval over new groups)" * (row[3] == NEW_GROUPS)
+            for row in table.loc[["pooled", "within"], ["value", *_ENDS, "estimand"]].to_numpy()
+        )
+        pooled.setdefault(of_all, []).append(column)
+        within += [f"{of_groups} by {column}"] if sample.shown.n_groups > 1 else []
+    if len(pooled) > 1:
+        items = [f"{of_all} by {_words.enumerated(of)}" for of_all, of in pooled.items()]
+        pooled = {wording.listed(items): []}
     are_left_out = any(of.left_out and len(of.groups) > 1 for of in audit.samples.values())
-    rows = "all rows of compared groups" if are_left_out else "all rows"
+    of_compared = " of compared groups" if are_left_out else ""
     of_model = f"{model}: " if model else ""
     of_groups = f"; within groups {wording.listed(within)}" if within else ""
-    return f"{of_model}AUC {of_all} over {rows}{of_groups}."
+    return f"{of_model}AUC {next(iter(pooled))} over all rows{of_compared}{of_groups}."
 
 
 def _on_tolerances(rows: list[Row], columns: Iterable[str]) -> list[str]:
     """Return which tolerances are not met or undecided, and by which columns."""
-    answered = {
-        word: {
-            row.title.partition(" at ")[0]: [
-                column for column, cell in zip(columns, row.cells, strict=True) if cell.word == word
-            ]
+    said, words = list[str](), [cell.word for row in rows for cell in row.cells]
+    for word in ANSWERS[1:]:
+        items = [
+            f"{row.title.partition(' at ')[0]} by {_words.enumerated(chosen)}"
             for row in rows
-        }
-        for word in ANSWERS
-    }
-    n_met = sum(map(len, answered.pop("met").values()))
-    said = []
-    for word, by_title in answered.items():
-        items = [f"{title} by {_words.enumerated(of)}" for title, of in by_title.items() if of]
-        more = f"{len(items) - _MOST_LISTED} more" if len(items) > _MOST_LISTED else ""
-        listed = "; ".join(filter(None, [*items[:_MOST_LISTED], more]))
-        said += [f"Tolerances {word}: {listed}."] if items else []
-    n_asked = sum(len(row.cells) for row in rows)
-    return [*said, f"Tolerances met: {n_met} of {n_asked}."] if rows else []
+            if (
+                chosen := [
+                    of for of, cell in zip(columns, row.cells, strict=True) if cell.word == word
+                ]
+            )
+        ]
+        if len(items) > _MOST_LISTED:
+            items[_MOST_LISTED:] = [f"{len(items) - _MOST_LISTED} more"]
+        said += [f"Tolerances {word}: {'; '.join(items)}."] if items else []
+    return [*said, f"Tolerances met: {words.count('met')} of {len(words)}."] if rows else []
 
 
 def _card(found: list[Answer], sample: Sample) -> Card:

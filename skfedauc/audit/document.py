@@ -27,8 +27,8 @@ VERDICTS = {
     "met": ("met", "\N{CHECK MARK}"),
 }
 # Plot of a card, 460 pixels wide: last pixel of the scale. Left of the scale are the labels, whose
-# lines have at most so many characters, which are at most so wide, also on phones; line heights.
-_RIGHT, _IN_LINE, _CHARACTER, _FIRST, _NEXT = 392, 22, 8.4, 22, 15
+# lines have at most so many characters, which are at most so wide, also on phones.
+_RIGHT, _IN_LINE, _CHARACTER = 392, 22, 8.4
 # Plot of a table's cell: width and margin
 _GLYPH, _MARGIN = 132, 8
 _STEPS = (0.01, 0.02, 0.05, 0.1, 0.2)
@@ -87,11 +87,6 @@ class Cell(NamedTuple):
         """The verdict's mark."""
         return VERDICTS[self.verdict][1]
 
-    @property
-    def severity(self) -> int:
-        """The verdict's place from the most adverse one."""
-        return list(VERDICTS).index(self.verdict)
-
 
 class Card(NamedTuple):
     """Answers by a column with the plot; `all_marks` has all groups if the plot lacks some.
@@ -110,7 +105,9 @@ class Card(NamedTuple):
     @property
     def verdict(self) -> str:
         """The most adverse verdict, which colors the card."""
-        return min(self.answers, key=lambda cell: cell.severity).verdict
+        return next(
+            verdict for verdict in VERDICTS if verdict in {of.verdict for of in self.answers}
+        )
 
 
 class Row(NamedTuple):
@@ -327,16 +324,6 @@ def _lines_of(label: str) -> list[str]:
     return textwrap.wrap(label, _IN_LINE) or [label]
 
 
-def _placed(marks: Sequence[Mark]) -> tuple[list[tuple[Mark, float]], float]:
-    """Return the marks with their pixels from above, lowest value first, and the plot's end."""
-    heights = [_FIRST + _NEXT * (len(mark.lines) - 1) for mark in marks]
-    ends = itertools.accumulate(heights, initial=2)
-    places = [
-        (mark, end + height / 2) for mark, end, height in zip(marks, ends, heights, strict=False)
-    ]
-    return places, 4 + sum(heights)
-
-
 def _scale_of_row(row: Row) -> Scale:
     known = [cell for cell in row.cells if not math.isnan(cell.low)]
     ends = [end for cell in known for end in (cell.null, cell.low, cell.high)]
@@ -367,7 +354,7 @@ def _templates() -> Any:
     found.globals |= {"scale_of_row": _scale_of_row, "download": _download, "border": _BORDER}
     style = Markup((folder / "style.css").read_text("utf-8"))
     found.globals |= {"style": style, "is_nan": math.isnan}
-    found.filters |= {"unbroken": unbroken, "number": _number, "placed": _placed}
+    found.filters |= {"unbroken": unbroken, "number": _number}
     return found
 
 

@@ -218,16 +218,15 @@ def on_groups(found: Answer) -> list[str]:
             sentences.append(f"Also {word} than {center}: {listed(items)}.")
     is_open = [g for g in rows if low[g] <= 0 <= high[g]]
     if is_open and any(apart.values()):
-        items = [
-            f"{named(found, g)} ({gap_text(question, max(-low[g], high[g]))})" for g in is_open
-        ]
-        sentences.append(
-            f"Undecided beside {named(found, reference)}, apart by at most: {listed(items)}."
-        )
+        most = {g: gap_text(question, max(-low[g], high[g])) for g in is_open}
+        items = [f"{named(found, g)} ({of})" for g, of in most.items()]
+        beside = f"Undecided beside {named(found, reference)}"
+        sentences.append(f"{beside}, apart by at most: {listed(items)}.")
     if not math.isnan(found.expected):
-        count = _COUNTS.get(len(rows), f"{len(rows):,}")
+        equal = (
+            f"{_COUNTS.get(len(rows), f'{len(rows):,}')} groups of these sizes with one true AUC"
+        )
         expected = gap_text(question, found.expected)
-        equal = f"{count} groups of these sizes with one true AUC"
         sentences.append(f"{equal} would show about {expected} by chance.")
     return sentences
 
@@ -284,7 +283,6 @@ def frame(
         levels = f"{levels} ({about}) and {also} (also asked)"
     promise = (
         f"{claims} in at most 5 % of cases, and on anything else in at most 5 %. Intervals of "
-        f"{kind}s are {levels}{rule}. An undecided {kind} may exist: read "
-        "its interval."
+        f"{kind}s are {levels}{rule}. An undecided {kind} may exist: read its interval."
     )
     return title, legend, promise
