@@ -24,13 +24,12 @@ from skfedauc.report.group_auc import estimates_of
 from skfedauc.report.intervals import binned_note
 from skfedauc.report.statistics import across_groups
 
-# Largest numbers of groups in a plot, in a plot of all groups and in a table of the appendix
-MOST_MARKS, _MOST_IN_PLOT, _MOST_ROWS = 12, 100, 500
+# Largest numbers of groups in a plot, in a plot of all groups and in a table of the appendix, and
+# of tolerances that the headline names
+MOST_MARKS, _MOST_IN_PLOT, _MOST_ROWS, _MOST_LISTED = 12, 100, 500, 3
 # Largest numbers of points of a curve that is not thinned, and of bins of a group; squares of the
 # grid for thinning
 _MOST_POINTS, _N_BINS, _GRID = 150, 10, 100
-# Largest number of tolerances that the headline names
-_MOST_LISTED = 3
 # Difference of AUCs for which an undecided card gives the number of rows, and their power
 _PLANNED, _POWER = 0.05, 0.8
 # Answers to a tolerance, in the order of a document

@@ -166,9 +166,10 @@ class Panels(NamedTuple):
         for line in self.panels[0][1]:
             if line.style == "low" and not line.limits:
                 x, y = min(line.points, key=lambda point: abs(sum(point) - 1.0))
-                for text in reversed(_lines_of(line.label)):
+                for number, text in reversed([*enumerate(_lines_of(line.label))]):
                     above = places[-1][1] - 13.0 if places else math.inf
-                    places.append((across(x) + 7.0, min(upward(y) + 12.0, above), text))
+                    below = min(upward(y) + 12.0 + 13.0 * number, above)
+                    places.append((across(x) + 7.0, below, text))
         return places
 
 
