@@ -185,7 +185,9 @@ def test_verdict_interval_and_p_value_never_disagree():
 
 def test_the_primary_verdict_does_not_depend_on_other_questions_or_columns():
     y, score, groups, _ = rows_of(2, gap=0.8)
-    both = pd.DataFrame({"a": groups, "b": np.arange(y.size) % 3})
+    both = pd.DataFrame({"a": groups, "b": np.arange(y.size) % 3, "c": np.arange(y.size) % 7})
+    report = GroupAUC.from_predictions(y, score, groups=both["a"])
+    statistics = report.confidence_intervals(of="statistics")[["value", "ci_low", "ci_high"]]
     alone = audit_of(y, score * 3, both[["a"]], threshold=None)
     audits = (
         audit_of(y, score * 3, both, threshold=0.7),
@@ -193,7 +195,9 @@ def test_the_primary_verdict_does_not_depend_on_other_questions_or_columns():
         audit_of(y, score, both[["a"]], y_pred=y),
     )
     expected = alone.answers["a"]["difference"]
-    for audit in audits:
+    for audit in (alone, *audits):
+        for numbers in statistics.loc[["pooled", "within"]].to_numpy():
+            assert "{:.3f} ({:.3f} to {:.3f})".format(*numbers) in audit.document.headline
         found = audit.answers["a"]["difference"]
         for name in ("estimate", "ci_low", "ci_high", "pvalue", "verdict", "shown"):
             assert getattr(found, name) == getattr(expected, name)

@@ -43,9 +43,11 @@ CASES = {
     "four groups": rows_of(0),
     "a tiny group": rows_of(1, tiny=True),
     "two columns": rows_of(2, columns=("site", "sex")),
+    # More than 20 groups of all columns together would be a sample of groups.
     "three columns": rows_of(6, columns=("site", "sex", "band"), weights=True),
     "weights": rows_of(3, tiny=True, weights=True),
     "clusters": rows_of(4, clusters=True),
+    "three columns, clusters": rows_of(4, columns=("site", "sex", "band"), clusters=True),
     "ties": rows_of(5, tiny=True, columns=("site", "sex"), digits=1),
 }
 
@@ -226,23 +228,6 @@ def test_printed_numbers_are_those_of_the_report(surfaces):
             assert expected["difference"] in gaps, (name, gaps)
             known = set(re.findall(INTERVAL, words))
             assert {expected["within"], expected["pooled"]} <= known, name
-
-
-@pytest.mark.parametrize("options", [{}, {"weights": True}, {"clusters": True}])
-@pytest.mark.parametrize("threshold", [None, 0.5])
-def test_limits_of_a_column_do_not_depend_on_other_columns(options, threshold, tmp_path):
-    """All three columns together have 40 groups: more than 20 would be a sample of groups."""
-    rows, known = rows_of(1, tiny=True, **options)
-    one = Surfaces(rows, folder=tmp_path, **known)
-    table = one.report("site").confidence_intervals(of="statistics")
-    for columns in (["site"], ["site", "sex"], ["band", "site", "sex"]):
-        given = {"groups": rows[columns], "threshold": threshold, **one.known}
-        audit = FairnessAudit.from_predictions(rows["y"], rows["s"], **given)
-        said = audit.document.headline
-        assert "over all rows of compared groups" in said
-        for name in ("pooled", "within"):
-            value, low, high = table.loc[name, ["value", "ci_low", "ci_high"]]
-            assert f"{value:.3f} ({low:.3f} to {high:.3f})" in said
 
 
 def test_left_out_groups_are_in_no_statistic(tmp_path):

@@ -229,13 +229,7 @@ class FairnessAudit(Output):
 
     @classmethod
     def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
-        *,
-        groups: Any,
-        **options: Unpack[EstimatorAndAudit],
+        cls, estimator: Any, X: Any, y: Any, *, groups: Any, **options: Unpack[EstimatorAndAudit]
     ) -> FairnessAudit:
         """Audit a fitted classifier: its scores and its decisions, from ``predict``.
 
