@@ -310,6 +310,7 @@ def test_of_many_groups_the_lowest_and_the_highest_are_drawn(tmp_path):
     page = page_of(audit, tmp_path)
     assert "All groups by group" in page
     assert "of 12 of 50 groups" in page
+    assert audit.document.headline.count(" over new groups)") == 2
 
 
 def test_without_jinja2_the_error_names_the_remedy(monkeypatch):

@@ -184,7 +184,7 @@ def test_verdict_interval_and_p_value_never_disagree():
 
 
 def test_the_primary_verdict_does_not_depend_on_other_questions_or_columns():
-    y, score, groups, _ = rows_of(2, gap=0.8)
+    y, score, groups, _ = rows_of(3, gap=0.8)
     both = pd.DataFrame({"a": groups, "b": np.arange(y.size) % 3, "c": np.arange(y.size) % 7})
     report = GroupAUC.from_predictions(y, score, groups=both["a"])
     statistics = report.confidence_intervals(of="statistics")[["value", "ci_low", "ci_high"]]

@@ -247,12 +247,14 @@ def _headline(audit: Audited, model: str) -> str:
     for column, sample in audit.samples.items():
         table = sample.shown.confidence_intervals(confidence_level=LEVEL, of="statistics")
         of_all, of_groups = (
-            wording.with_limits(QUESTIONS["difference"], row[:3])
-            + " (interval over new groups)" * (row[3] == NEW_GROUPS)
+            wording.with_limits(QUESTIONS["difference"], row[:3]).replace(
+                ")", " over new groups)" if row[3] == NEW_GROUPS else ")"
+            )
             for row in table.loc[["pooled", "within"], ["value", *_ENDS, "estimand"]].to_numpy()
         )
         pooled.setdefault(of_all, []).append(column)
-        within += [f"{of_groups} by {column}"] if sample.shown.n_groups > 1 else []
+        if sample.shown.n_groups > 1 and not math.isnan(table.loc["within", "value"]):
+            within.append(f"{of_groups} by {column}")
     if len(pooled) > 1:
         items = [f"{of_all} by {_words.enumerated(of)}" for of_all, of in pooled.items()]
         pooled = {wording.listed(items): []}
