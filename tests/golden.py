@@ -58,6 +58,7 @@ TOLERANCE = 1e-12  # relative to the largest number of a column
 SCIPY = ".".join(scipy.__version__.split(".")[:2])
 ROUNDING = 1e-15  # a column of zeros has no scale
 
+_ODDS = "equalized odds have the limits and p values of their parts, which were halved"
 _SINGLE_ROWS = (
     "groups with a single row of a class are compared, with the largest possible variance, as in "
     "the test of the largest difference"
@@ -82,6 +83,9 @@ CHANGED: dict[str, str] = {
     ),
     "*partial_auc_* intervals of *s/ci_*": "they covered 77 % with 10 positives and an AUC of .99",
     "*/audits changes/ci_*": "limits of changes of gaps of rates covered 80 % with few changes",
+    "*/audits gaps alone/equalized_odds_difference": _ODDS,
+    "*/audits *gaps*/pvalue": _ODDS,
+    "plain/audits *gaps*/ci_low": _ODDS,
     "single_rows/report compare_groups*": _SINGLE_ROWS,
     "folds_small/folds within_folds compare_groups*": _SINGLE_ROWS,
 }

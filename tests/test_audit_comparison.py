@@ -25,12 +25,8 @@ def two_models(seed=0, n=1500, spread=0.8, **options):
     """Return audits of two models and their rows; the second one ranks g0 as well as others."""
     y, score, groups, _ = rows_of(seed, n, gap=spread)
     better = rows_of(seed, n)[1]
-    return [audit_of(y, of, groups, **options) for of in (score, better)], (
-        y,
-        score,
-        better,
-        groups,
-    )
+    audits = [audit_of(y, of, groups, **options) for of in (score, better)]
+    return audits, (y, score, better, groups)
 
 
 @pytest.fixture(scope="module")

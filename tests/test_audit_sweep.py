@@ -5,42 +5,23 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from fairlearn.metrics import (
-    MetricFrame,
-    demographic_parity_difference,
-    demographic_parity_ratio,
-    equalized_odds_difference,
-    equalized_odds_ratio,
-    false_positive_rate,
-    selection_rate,
-    true_positive_rate,
-)
+from fairlearn import metrics as fairlearn
 from oracles import random_case
 from rules import without_small
 from sklearn.metrics import accuracy_score, precision_score
 
-from skfedauc import (
-    Bins,
-    DisclosureError,
-    FairnessAudit,
-    GroupAUC,
-    ScoreCounts,
-)
+from skfedauc import Bins, DisclosureError, FairnessAudit, GroupAUC, ScoreCounts
 from skfedauc.counts.score_counts import view_of
 
-METRICS = {
-    "selection_rate": selection_rate,
-    "true_positive_rate": true_positive_rate,
-    "false_positive_rate": false_positive_rate,
-    "precision": precision_score,
-    "accuracy": accuracy_score,
-}
-GAPS = {
-    "demographic_parity_difference": demographic_parity_difference,
-    "demographic_parity_ratio": demographic_parity_ratio,
-    "equalized_odds_difference": equalized_odds_difference,
-    "equalized_odds_ratio": equalized_odds_ratio,
-}
+RATES = ("selection_rate", "true_positive_rate", "false_positive_rate")
+METRICS = {name: getattr(fairlearn, name) for name in RATES}
+METRICS |= {"precision": precision_score, "accuracy": accuracy_score}
+KINDS = [
+    f"{gap}_{of}"
+    for gap in ("demographic_parity", "equalized_odds")
+    for of in ("difference", "ratio")
+]
+GAPS = {name: getattr(fairlearn, name) for name in KINDS}
 
 
 def rows_of(seed, n=400, n_groups=3):
@@ -67,7 +48,7 @@ def test_every_threshold_is_fairlearns(weighted):
         params = {"sample_weight": weights}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Precision without selected rows
-            frame = MetricFrame(
+            frame = fairlearn.MetricFrame(
                 metrics=METRICS,
                 y_true=y,
                 y_pred=decision,

@@ -1,7 +1,10 @@
 """Answers of audits, compared with fairlearn, scikit-learn and the rows."""
 
+import json
+import pickle
 import time
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -31,18 +34,14 @@ from skfedauc.audit import QUESTIONS, questions, wording
 from skfedauc.audit.answers import answer
 from skfedauc.report.group_auc import null_difference_of
 
-GAPS = {
-    "demographic_parity_difference": fairlearn.demographic_parity_difference,
-    "demographic_parity_ratio": fairlearn.demographic_parity_ratio,
-    "equalized_odds_difference": fairlearn.equalized_odds_difference,
-    "true_positive_rate_difference": fairlearn.equal_opportunity_difference,
-    "false_positive_rate_difference": fairlearn.false_positive_rate_difference,
+RATES = [name for name in QUESTIONS if QUESTIONS[name].requires == "decisions"][:3]
+GAPS = {"true_positive_rate_difference": fairlearn.equal_opportunity_difference}
+GAPS |= {
+    name: getattr(fairlearn, name)
+    for name in (RATES[0], RATES[2], "demographic_parity_ratio", "equalized_odds_difference")
 }
-ALL = {
-    "ratio": 0.9,
-    "demographic_parity_ratio": 0.8,
-    "equalized_odds_difference": 0.1,
-}
+TOOLS = json.loads((Path(__file__).parent / "data" / "other_tools.json").read_text())["data"]
+ALL = {"ratio": 0.9, "demographic_parity_ratio": 0.8, "equalized_odds_difference": 0.1}
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -73,19 +72,39 @@ def test_values_are_those_of_the_rows(weighted, digits):
     np.testing.assert_allclose(audit.metric_frame.by_group, frame.by_group)
 
 
-def test_rates_are_those_of_aequitas_and_aif360():
-    """Values of the groups by aequitas 1.1.0 and AIF360 0.6.1, which agree on all rates."""
-    n_rows = np.array([[[30, 10], [8, 32]], [[25, 5], [12, 28]], [[10, 15], [6, 44]]])
-    group, label, decision = (
+@pytest.mark.parametrize("data", TOOLS)
+def test_rates_are_those_of_aequitas_and_aif360(data):
+    """The record names the versions, and why other numbers of these packages differ."""
+    groups, reference = TOOLS[data]["groups"], TOOLS[data]["reference"]
+    n_rows = np.array([of["rows"] for of in groups.values()]).reshape(-1, 2, 2)
+    group, y, decision = (
         np.repeat(of, n_rows.ravel()) for of in np.indices(n_rows.shape).reshape(3, -1)
     )
-    found = audit_of(label, np.where(decision, 0.75, 0.25), group, min_per_class=1).by_group()
-    for name, expected in {
-        "selection_rate": (0.525, 0.471428571429, 0.786666666667),
-        "true_positive_rate": (0.8, 0.7, 0.88),
-        "false_positive_rate": (0.25, 0.166666666667, 0.6),
-    }.items():
-        np.testing.assert_allclose(found[name], expected, rtol=0, atol=1e-12)
+    names, options = np.array(list(groups))[group], {"min_per_class": 1, "tolerances": ALL}
+    audit = audit_of(y, np.where(decision, 0.75, 0.25), names, **options)
+    found, gaps = audit.by_group(), audit.gaps.loc["group"]["estimate"]
+    aequitas, aif360 = (
+        pd.DataFrame({name: of[tool] for name, of in groups.items()}).T.loc[found.index]
+        for tool in ("aequitas", "AIF360")
+    )
+    rates = ["selection_rate", "true_positive_rate", "false_positive_rate"]
+    np.testing.assert_allclose(found[rates], aif360[rates], atol=1e-12)
+    np.testing.assert_allclose(found[rates], aequitas[["pprev", "tpr", "fpr"]], atol=1e-12)
+    for name, of in zip(
+        RATES, ("statistical_parity", "equal_opportunity", "false_positive_rate"), strict=True
+    ):
+        signed = aif360[f"{of}_difference"].fillna(0.0)  # no number for the reference
+        assert np.ptp(signed) == pytest.approx(gaps[name], abs=1e-11)
+    ratio = aequitas["pprev_disparity"]
+    assert ratio.min() / ratio.max() == pytest.approx(gaps["demographic_parity_ratio"], abs=1e-11)
+    for name, function in GAPS.items():
+        direct = function(y, decision, sensitive_features=names)
+        assert gaps[name] == pytest.approx(direct, abs=1e-12)
+    for name in set(groups) - {reference}:
+        two = np.isin(names, [name, reference])
+        own = audit_of(y[two], 0.25 + decision[two] / 2, names[two], **options)
+        odds = own.answers["group"]["equalized_odds_difference"].estimate
+        assert odds == pytest.approx(aif360.loc[name, "equalized_odds_difference"], abs=1e-11)
 
 
 def test_changes_of_a_row_do_not_reach_the_answer():
@@ -151,7 +170,11 @@ def test_verdict_interval_and_p_value_never_disagree():
             assert found.is_claim == excludes == (found.pvalue < 0.05), found
             assert found.ci_low <= found.estimate + 1e-12 <= found.ci_high + 2e-12, found
             n_claims += found.is_claim
-            if found.is_claim and not found.question.parts:
+            parts = [audit.answers["group"][name] for name in found.question.parts]
+            if parts:
+                assert found.gap == tuple(np.max([part.gap for part in parts], axis=0))
+                assert found.pvalue == min(part.pvalue for part in parts)
+            elif found.is_claim:
                 assert null < found.shown.ci_low or found.shown.ci_high < null
             outside = not found.shown.ci_low <= null <= found.shown.ci_high
             assert outside == (found.shown.pvalue < 0.05), found
@@ -161,8 +184,10 @@ def test_verdict_interval_and_p_value_never_disagree():
 
 
 def test_the_primary_verdict_does_not_depend_on_other_questions_or_columns():
-    y, score, groups, _ = rows_of(2, gap=0.8)
-    both = pd.DataFrame({"a": groups, "b": np.arange(y.size) % 3})
+    y, score, groups, _ = rows_of(3, gap=0.8)
+    both = pd.DataFrame({"a": groups, "b": np.arange(y.size) % 3, "c": np.arange(y.size) % 7})
+    report = GroupAUC.from_predictions(y, score, groups=both["a"])
+    statistics = report.confidence_intervals(of="statistics")[["value", "ci_low", "ci_high"]]
     alone = audit_of(y, score * 3, both[["a"]], threshold=None)
     audits = (
         audit_of(y, score * 3, both, threshold=0.7),
@@ -170,7 +195,9 @@ def test_the_primary_verdict_does_not_depend_on_other_questions_or_columns():
         audit_of(y, score, both[["a"]], y_pred=y),
     )
     expected = alone.answers["a"]["difference"]
-    for audit in audits:
+    for audit in (alone, *audits):
+        for numbers in statistics.loc[["pooled", "within"]].to_numpy():
+            assert "{:.3f} ({:.3f} to {:.3f})".format(*numbers) in audit.document.headline
         found = audit.answers["a"]["difference"]
         for name in ("estimate", "ci_low", "ci_high", "pvalue", "verdict", "shown"):
             assert getattr(found, name) == getattr(expected, name)
@@ -385,8 +412,8 @@ def test_the_rows_that_would_decide_a_tolerance_do(name, limit):
     (case,) = audit.to_dict()["tolerances"]["cases"]
     n_rows = case["n_rows_to_decide"]
     assert case["answer"] == "undecided"
-    assert f"; about {n_rows:,} rows would decide it" in audit.document.tolerances[0].cells[0].text
-    assert "with a probability of 80 %" in audit.document.promise
+    assert f"; needs {n_rows:,} rows" in audit.document.tolerances[0].cells[0].text
+    assert "decide it in about 80 % of cases" in audit.document.promise
     answers = []
     for n in (n_rows / 4, n_rows * 1.05):
         again = np.tile(np.arange(y.size), max(round(n / y.size), 1))
@@ -409,7 +436,7 @@ def test_a_new_rate_is_one_entry(monkeypatch):
     expected = [y[out & (groups == group)].mean() for group in ("g0", "g1", "g2")]
     np.testing.assert_allclose(audit.by_group()["false_omission_rate"], expected)
     assert "False omission rate" in repr(audit)
-    assert "False omission rate by group" in audit.to_markdown()
+    assert "False omission rate by group" in audit.to_markdown(appendix=True)
     assert audit.answers["group"][entry.name].n_claims == 6
     second = (score + 0.1 * (np.arange(y.size) % 3 == 0)).clip(0, 1)
     comparison = audit.compare(audit_of(y, second, groups))
@@ -552,6 +579,22 @@ def test_a_column_with_the_name_of_a_combination_is_refused():
     groups = pd.DataFrame({"a": list("xyxy"), "b": list("xxyy"), "a \N{MULTIPLICATION SIGN} b": 1})
     with pytest.raises(ValueError, match=r"the name of another column, 'a . b'; rename"):
         audit_of([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4], groups, intersections=[("a", "b")])
+
+
+def test_a_wrong_tolerance_is_refused_before_rows_are_read():
+    for name, limit in (("gap", 0.1), ("difference", 2)):
+        with pytest.raises(ValueError, match="tolerances"):
+            audit_of(None, None, None, tolerances={name: limit})
+        with pytest.raises(ValueError, match="tolerances"):
+            FairnessAudit.from_estimator(None, None, None, groups="a", tolerances={name: limit})
+
+
+def test_audits_with_answers_are_pickled():
+    y, score, groups, _ = rows_of(0, 400)
+    audit = audit_of(y, score, groups, tolerances=ALL)
+    for result in (audit, audit.compare(audit_of(y, score**2, groups))):
+        text = repr(result)
+        assert repr(pickle.loads(pickle.dumps(result))) == text
 
 
 def test_a_tolerance_without_an_answer_is_undecided_everywhere():

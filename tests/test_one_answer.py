@@ -28,6 +28,7 @@ def rows_of(seed, *, tiny=False, columns=("site",), weights=False, clusters=Fals
     shares = [0.4, 0.3, 0.27, 0.03] if tiny else [0.3, 0.3, 0.2, 0.2]
     rows = pd.DataFrame({"site": rng.choice(["ale", "bern", "cork", "dili"], n, p=shares)})
     rows["sex"] = rng.choice(["f", "m"], n)
+    rows["band"] = rng.choice(list("opqrs"), n)
     rows["person"] = rng.integers(0, n // 4, n)
     rows["w"] = rng.integers(1, 4, n)
     rows["y"] = rng.integers(0, 2, n)
@@ -42,8 +43,11 @@ CASES = {
     "four groups": rows_of(0),
     "a tiny group": rows_of(1, tiny=True),
     "two columns": rows_of(2, columns=("site", "sex")),
+    # More than 20 groups of all columns together would be a sample of groups.
+    "three columns": rows_of(6, columns=("site", "sex", "band"), weights=True),
     "weights": rows_of(3, tiny=True, weights=True),
     "clusters": rows_of(4, clusters=True),
+    "three columns, clusters": rows_of(4, columns=("site", "sex", "band"), clusters=True),
     "ties": rows_of(5, tiny=True, columns=("site", "sex"), digits=1),
 }
 
@@ -92,19 +96,19 @@ class Surfaces:
         table = report.confidence_intervals()
         test = report.test_difference()
         statistics = report.confidence_intervals(of="statistics")
+        rows = statistics[["value", "ci_low", "ci_high"]].itertuples()
+        of_statistics = {name: numbers for name, *numbers in rows}
         yield (
             "report",
             {
                 **by_group(table.index, table, "auc"),
                 "difference": (test.difference, test.ci_low, test.ci_high),
                 "p": (test.pvalue,),
-                "within": tuple(statistics.loc["within", ["value", "ci_low", "ci_high"]]),
+                "within": of_statistics["within"],
+                "pooled": of_statistics["pooled"],
             },
         )
-        yield (
-            "table of statistics",
-            {"difference": tuple(statistics.loc["difference", ["value", "ci_low", "ci_high"]])},
-        )
+        yield "table of statistics", {"difference": of_statistics["difference"]}
         answer = self.audit.answers[column]["difference"]
         yield "audit", of_answer(answer, by_group(answer.groups, answer.table, "value"))
         own = self.audit.by_group(column)
@@ -173,7 +177,7 @@ def of_document(document, column):
 def of_grouping(grouping):
     statistics = grouping["statistics"]
     found = {("auc", row["label"]): (row["auc"],) for row in grouping["groups"]}
-    found |= {name: (statistics[name],) for name in ("difference", "within")}
+    found |= {name: (statistics[name],) for name in ("difference", "within", "pooled")}
     return found
 
 
@@ -222,7 +226,8 @@ def test_printed_numbers_are_those_of_the_report(surfaces):
             true = rf"the interval of the largest true difference is {NUMBER} to {NUMBER}"
             gaps += re.findall(observed + true, words)
             assert expected["difference"] in gaps, (name, gaps)
-            assert expected["within"] in re.findall(INTERVAL, words), name
+            known = set(re.findall(INTERVAL, words))
+            assert {expected["within"], expected["pooled"]} <= known, name
 
 
 def test_left_out_groups_are_in_no_statistic(tmp_path):
@@ -230,6 +235,7 @@ def test_left_out_groups_are_in_no_statistic(tmp_path):
     all_surfaces = Surfaces(rows, folder=tmp_path, **options)
     sizes = pd.crosstab(rows["site"], rows["y"])
     assert (sizes.loc["dili"] < LEAST).any()
+    assert "over all rows of compared groups" in all_surfaces.audit.document.headline
     for name, numbers in all_surfaces.exact("site"):
         if not name.startswith("statistics of"):
             assert ("auc", "dili") not in numbers, name

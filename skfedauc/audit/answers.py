@@ -60,10 +60,8 @@ class Answer:
         The gap between groups, or its change, with the limits from which the verdict is read.
     pvalue : float
         P value times ``n_claims``, at most 1: below 5 % exactly if the verdict claims a difference.
-    confidence_level : float
-        Confidence level, ``1 - 0.05 / n_claims``.
-    n_claims : int
-        How many questions share the error rate 5 %.
+    confidence_level, n_claims : float, int
+        ``1 - 0.05 / n_claims``, and how many questions share the error rate 5 %.
     verdict : {"differ", "undecided", "smaller", "larger", "changed", "unanswered"}
         "differ" for one model; for two models, how the second model's gap differs, or "changed" if
         a disparity changed its sign.
@@ -71,11 +69,9 @@ class Answer:
         The groups that a sentence names, with their gap, its limits and p value. These are groups
         with enough rows, unless only others differ: those with the largest gap if the rows
         establish it, else the clearest.
-    groups : tuple
-        Group labels, in the order of the table.
-    table : pandas.DataFrame or None
-        One row for each group: ``n_rows``, ``value``, its 95 % limits ``ci_low`` and ``ci_high``,
-        and the ``difference`` from the reference with ``simultaneous_low`` and
+    groups, table : tuple, pandas.DataFrame or None
+        Group labels, and a row for each group: ``n_rows``, ``value``, its 95 % limits ``ci_low``
+        and ``ci_high``, and the ``difference`` from the reference with ``simultaneous_low`` and
         ``simultaneous_high``. These are Tukey's for all pairs, but never beyond the upper limit of
         the largest difference. For two models ``before``, ``after``, and the ``difference`` with
         both kinds of limits.
@@ -173,7 +169,8 @@ def answer(question: Question, sample: Sample, n_claims: int = 1) -> Answer:
     n_rows = sample.n_rows() if contrast.n_rows is None else contrast.n_rows
     table = {"n_rows": n_rows, "value": contrast.values, **contrast.columns(alpha, reference)}
     # Groups of few rows are named only if they alone are apart.
-    is_few = np.array([group in sample.few_groups for group in sample.groups])
+    few = sample.few_groups
+    is_few = np.array([group in few for group in sample.groups])
     shown = contrast.shown(alpha, ~is_few, is_apart)
     if is_apart and shown is None:
         shown = contrast.shown(alpha, is_few | True, is_apart)
@@ -191,7 +188,7 @@ def answer(question: Question, sample: Sample, n_claims: int = 1) -> Answer:
         reference=None if question.is_with_others else sample.groups[reference],
         expected=null_difference_of(sample.report) if has_expected else np.nan,
         groups=sample.groups,
-        few=sample.few_groups,
+        few=few,
     )
 
 
@@ -202,28 +199,18 @@ def _labelled(gap: Gap, groups: tuple[Any, ...], n_claims: int) -> Gap:
 
 
 def _larger(question: Question, sample: Sample, n_claims: int) -> Answer:
-    # Lower limits have half the error rate each. The larger upper limit fails only if that of the
-    # larger true gap fails, which needs no adjustment.
-    alone, halved = (
-        [answer(QUESTIONS[name], sample, n) for name in question.parts]
-        for n in (n_claims, n_claims * len(question.parts))
-    )
-    if any(part.missing for part in alone):
-        return Answer(question, sample.column, missing=next(p.missing for p in alone if p.missing))
-    widest = max(alone, key=lambda part: part.estimate)
-    low, high = max(part.ci_low for part in halved), max(part.ci_high for part in alone)
-    pvalue = min(part.pvalue for part in halved)
-    return replace(
-        widest,
-        question=question,
-        ci_low=low,
-        ci_high=high,
-        pvalue=pvalue,
-        verdict="differ" if low > 0.0 else "undecided",
-        shown=Gap(widest.highest, widest.lowest, widest.estimate, low, high, pvalue),
-        table=None,
-        reference=None,
-    )
+    # The interval fails only if that of a part fails, so it needs no error rate of its own.
+    parts = [answer(QUESTIONS[name], sample, n_claims) for name in question.parts]
+    missing = [part.missing for part in parts if part.missing]
+    if missing:
+        return Answer(question, sample.column, missing=missing[0])
+    widest = max(parts, key=lambda part: part.estimate)
+    low, high = (max(ends) for ends in zip(*(part.gap[1:] for part in parts), strict=True))
+    pvalue = min(part.pvalue for part in parts)
+    gap = Gap(widest.highest, widest.lowest, widest.estimate, low, high, pvalue)
+    verdict: Verdict = "differ" if low > 0.0 else "undecided"
+    found = replace(widest, question=question, **gap._asdict(), verdict=verdict, shown=gap)
+    return replace(found, table=None, reference=None)
 
 
 def change(
@@ -247,17 +234,12 @@ def change(
         estimate, low, high, pvalue = gap_change(found.values, 1.0 - alpha)
         before, after = np.ptp(values, axis=1).tolist()
         ends = [groups[g] for g in ends_of(values[1])]
-    table = {
-        "n_rows": sample.n_rows(question.rows),
-        "before": values[0],
-        "after": values[1],
-        "difference": values[1] - values[0],
-    }
+    table = {"n_rows": sample.n_rows(question.rows), "before": values[0], "after": values[1]}
+    table["difference"] = values[1] - values[0]
     table["ci_low"], table["ci_high"] = found.limits(LEVEL)
     of_all = found.limits(1.0 - alpha / len(groups))
     table["simultaneous_low"], table["simultaneous_high"] = of_all
-    highest, lowest = ends
-    changed = Gap(highest, lowest, estimate, low, high, min(pvalue * n_claims, 1.0))
+    changed = Gap(ends[0], ends[1], estimate, low, high, min(pvalue * n_claims, 1.0))
     return Answer(
         question,
         sample.column,
@@ -288,19 +270,10 @@ def change_within(
     found = compare_average(within, share, bounded, _PAIR, gap.confidence_level)
     before, after, estimate, low, high = (float(column[0]) for column in found[:5])
     pvalue = min(n_claims * float(found.pvalue[0]), 1.0)
-    changed = Gap(None, None, estimate, low, high, pvalue)
-    return replace(
-        gap,
-        question=question,
-        estimate=changed.estimate,
-        ci_low=changed.ci_low,
-        ci_high=changed.ci_high,
-        pvalue=changed.pvalue,
-        verdict=_verdict_of_change(changed, before, after),
-        shown=changed,
-        before=before,
-        after=after,
-    )
+    changed = Gap(gap.highest, gap.lowest, estimate, low, high, pvalue)
+    verdict = _verdict_of_change(changed, before, after)
+    gap = replace(gap, question=question, **changed._asdict(), before=before, after=after)
+    return replace(gap, verdict=verdict, shown=changed)
 
 
 def _verdict_of_change(gap: Gap, before: float, after: float) -> Verdict:

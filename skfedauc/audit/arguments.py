@@ -104,7 +104,8 @@ def check_tolerances(
             "tolerances must be a dict of names of gaps and limits, such as "
             f"{{'demographic_parity_ratio': 0.8}}; got {_words.described(tolerances)}."
         )
-    for name in tolerances:
+    limits = {}
+    for name, limit in tolerances.items():
         _input.check_option("each gap in tolerances", name, tuple(QUESTIONS))
         if name == "demographic_parity_ratio" and favorable == "negative":
             raise ValueError(
@@ -115,11 +116,7 @@ def check_tolerances(
                 "favorable='positive'. Or pass a tolerance of "
                 "'demographic_parity_difference', which is the same for both outcomes."
             )
-    limits = {
-        str(name): _input.check_share(limit, f"tolerances[{name!r}]")
-        for name, limit in tolerances.items()
-    }
-    for name in limits:
+        limits[str(name)] = _input.check_share(limit, f"tolerances[{name!r}]")
         if QUESTIONS[name].requires == "decisions" and not has_decisions:
             raise ValueError(
                 f"tolerances has {name!r}, a gap of decisions, and this audit has none: pass "

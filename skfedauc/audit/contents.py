@@ -7,30 +7,26 @@ import itertools
 import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from skfedauc import _words
 from skfedauc._output_file import as_json, plain_label, plain_number, text_or_file
-from skfedauc.audit import document, wording
+from skfedauc.audit import wording
 from skfedauc.audit.answers import LEVEL, Answer, Audited
-from skfedauc.audit.document import Card, Cell, Line, Mark, Panels, Row, Table, rendered
+from skfedauc.audit.document import Card, Cell, Document, Line, Mark, Panels, Row, Table, rendered
 from skfedauc.audit.questions import QUESTIONS
 from skfedauc.audit.samples import Sample, numbers_of
 from skfedauc.inference.calibration import reliability
+from skfedauc.inference.intervals import NEW_GROUPS
 from skfedauc.inference.quantiles import normal_quantile
 from skfedauc.planning import rows_needed
-from skfedauc.report import GroupAUC
 from skfedauc.report.group_auc import estimates_of
 from skfedauc.report.intervals import binned_note
 from skfedauc.report.statistics import across_groups
 
-if TYPE_CHECKING:
-    from skfedauc.audit.document import Document
-
 # Largest numbers of groups in a plot, in a plot of all groups and in a table of the appendix, and
-# of characters of a plot's label: the first with which all labels differ
-MOST_MARKS, _MOST_IN_PLOT, _MOST_ROWS = 12, 100, 500
-_IN_LABEL = (20, 24, 28)
+# of tolerances that the headline names
+MOST_MARKS, _MOST_IN_PLOT, _MOST_ROWS, _MOST_LISTED = 12, 100, 500, 3
 # Largest numbers of points of a curve that is not thinned, and of bins of a group; squares of the
 # grid for thinning
 _MOST_POINTS, _N_BINS, _GRID = 150, 10, 100
@@ -41,8 +37,8 @@ ANSWERS = ("met", "not met", "undecided")
 _ENDS = ("ci_low", "ci_high")
 _NUMBERS = ("estimate", *_ENDS, "confidence_level", "pvalue")
 _LIMITS = (
-    "The audit is about the rows that it was given. It cannot see labels that are wrong for some "
-    "groups, people whom these columns do not describe, or why groups differ."
+    "The audit cannot see labels that are wrong for some groups, people beyond these rows and "
+    "columns, or why groups differ."
 )
 
 
@@ -55,6 +51,10 @@ class Output:
     def columns(self) -> tuple[str, ...]:
         """Column names, and of their combinations."""
         return tuple(self.samples)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What is computed on access holds functions, and is computed again.
+        return {name: of for name, of in vars(self).items() if not hasattr(type(self), name)}
 
     @functools.cached_property
     def document(self) -> Document:
@@ -93,20 +93,24 @@ class Output:
         """
         return text_or_file(lambda: as_json(self.to_dict()), path)
 
-    def to_markdown(self, path: str | os.PathLike[str] | None = None) -> str | None:
-        """Return the first screen, the tables and the definitions in Markdown, for a model card.
+    def to_markdown(
+        self, path: str | os.PathLike[str] | None = None, *, appendix: bool = False
+    ) -> str | None:
+        """Return the first screen in Markdown, for a model card.
 
         Parameters
         ----------
         path : str or os.PathLike, default=None
             File to write, replaced only when the text is complete. None returns the text.
+        appendix : bool, default=False
+            Whether the definitions, all tables and the provenance follow.
 
         Returns
         -------
         str or None
             The text; None with a `path`.
         """
-        return text_or_file(self.document.to_markdown, path)
+        return text_or_file(lambda: self.document.to_markdown(appendix=appendix), path)
 
     def to_html(self, path: str | os.PathLike[str] | None = None) -> str | None:
         """Return a self-contained page, or write it: one screen, and an appendix that folds.
@@ -160,23 +164,22 @@ def _document_of(result: Any) -> Document:
     headline = [_headline(audit, name) for audit, name in of_models]
     tables = [_table(found) for found in known if found.table is not None]
     if len(audits) == 1:
-        headline += [_on_tolerance(row, answers) for row in tolerances]
+        headline += _on_tolerances(tolerances, answers)
         slopes = [of for of in samples.values() if of.has_probabilities]
         tables += map(_table_of_slopes, slopes if "calibration_difference" in also else [])
     title = f"{model}: {title}" if model else title[:1].upper() + title[1:]
     if any(case["n_rows_to_decide"] for case in cases):
-        promise += " Rows that would decide a tolerance do so with a probability of "
-        promise += f"{100 * _POWER:g} %, if gaps and the shares of groups stay as they are."
+        promise += f" The rows that a tolerance needs decide it in about {100 * _POWER:g} % of "
+        promise += "cases, if gaps and shares of groups stay."
     promise = f"{promise} {_LIMITS}"
-    return document.Document(
+    return Document(
         title=title,
         facts=_facts(facts, audits),
         headline=" ".join(headline),
         cards=tuple(
             _card([answers[column][name] for name in primary], sample)
-            for column, sample in samples.items()
+            for column, sample in audits[-1].samples.items()
         ),
-        center=audits[-1].report.pooled if "difference" in primary else math.nan,
         columns=tuple(answers),
         also=tuple(_overview([by[name] for by in answers.values()]) for name in also),
         also_level=also_level,
@@ -239,30 +242,46 @@ def _facts(facts: Mapping[str, Any], audits: Sequence[Audited]) -> tuple[str, ..
 
 
 def _headline(audit: Audited, model: str) -> str:
-    """Return how good the model is: all rows together, and within each column's groups."""
-
-    def auc(report: GroupAUC, name: str) -> str:
-        table = report.confidence_intervals(confidence_level=LEVEL, of="statistics")
-        row = table[["value", *_ENDS]].to_dict("index")[name]
-        return wording.with_limits(QUESTIONS["difference"], list(row.values()))
-
-    within = [
-        f"{auc(sample.report, 'within')} by {column}"
-        for column, sample in audit.samples.items()
-        if len(sample.groups) > 1
-    ]
+    """Return how good the model is: over all compared rows, and within each column's groups."""
+    pooled, within = dict[str, list[str]](), list[str]()
+    for column, sample in audit.samples.items():
+        table = sample.shown.confidence_intervals(confidence_level=LEVEL, of="statistics")
+        of_all, of_groups = (
+            wording.with_limits(QUESTIONS["difference"], row[:3]).replace(
+                ")", " over new groups)" if row[3] == NEW_GROUPS else ")"
+            )
+            for row in table.loc[["pooled", "within"], ["value", *_ENDS, "estimand"]].to_numpy()
+        )
+        pooled.setdefault(of_all, []).append(column)
+        if sample.shown.n_groups > 1 and not math.isnan(table.loc["within", "value"]):
+            within.append(f"{of_groups} by {column}")
+    if len(pooled) > 1:
+        items = [f"{of_all} by {_words.enumerated(of)}" for of_all, of in pooled.items()]
+        pooled = {wording.listed(items): []}
+    are_left_out = any(of.left_out and len(of.groups) > 1 for of in audit.samples.values())
+    of_compared = " of compared groups" if are_left_out else ""
     of_model = f"{model}: " if model else ""
-    of_groups = f"; within groups {_words.enumerated(within)}" if within else ""
-    return f"{of_model}AUC {auc(audit.report, 'pooled')} over all rows{of_groups}."
+    of_groups = f"; within groups {wording.listed(within)}" if within else ""
+    return f"{of_model}AUC {next(iter(pooled))} over all rows{of_compared}{of_groups}."
 
 
-def _on_tolerance(row: Row, columns: Iterable[str]) -> str:
-    found = sorted(zip(columns, row.cells, strict=True), key=lambda of: of[1].severity)
-    verdicts = [
-        f"{word} by {_words.enumerated([column for column, _ in same])}"
-        for word, same in itertools.groupby(found, key=lambda of: of[1].word)
-    ]
-    return f"Tolerance ({row.title}): {'; '.join(verdicts)}."
+def _on_tolerances(rows: list[Row], columns: Iterable[str]) -> list[str]:
+    """Return which tolerances are not met or undecided, and by which columns."""
+    said, words = list[str](), [cell.word for row in rows for cell in row.cells]
+    for word in ANSWERS[1:]:
+        items = [
+            f"{row.title.partition(' at ')[0]} by {_words.enumerated(chosen)}"
+            for row in rows
+            if (
+                chosen := [
+                    of for of, cell in zip(columns, row.cells, strict=True) if cell.word == word
+                ]
+            )
+        ]
+        if len(items) > _MOST_LISTED:
+            items[_MOST_LISTED:] = [f"{len(items) - _MOST_LISTED} more"]
+        said += [f"Tolerances {word}: {'; '.join(items)}."] if items else []
+    return [*said, f"Tolerances met: {words.count('met')} of {len(words)}."] if rows else []
 
 
 def _card(found: list[Answer], sample: Sample) -> Card:
@@ -279,7 +298,11 @@ def _card(found: list[Answer], sample: Sample) -> Card:
         notes.insert(0, f"Plot: the {half} lowest and the {half} highest of {len(marks):,} groups.")
     more = marks if MOST_MARKS < len(marks) <= _MOST_IN_PLOT else []
     cells = tuple(_primary_cell(of) for of in found)
-    return Card(f"By {sample.column}", cells, tuple(_ends(marks)), tuple(notes), tuple(more))
+    limits = [f"{wording.NINETY_FIVE} interval"]
+    columns = sample.column, *(primary.models[::-1] or [primary.question.noun, *limits]), "rows"
+    center = sample.shown.pooled if primary.question.name == "difference" else math.nan
+    shown = tuple(_ends(marks)), tuple(notes), tuple(more)
+    return Card(f"By {sample.column}", cells, *shown, columns, center)
 
 
 def _primary_cell(found: Answer) -> Cell:
@@ -327,21 +350,14 @@ def _n_rows_to_decide(found: Answer, sample: Sample) -> int:
 def _marks(found: Answer) -> list[Mark]:
     """Return the plot's rows, lowest first; for two models, the limits are those of the change."""
     names = ["after", "after", "after", "before"] if found.models else ["value", *_ENDS]
-    lower, marks, ordered = _lower(found), [], _ordered(found)
-    for group, label in zip(ordered, _labels(ordered), strict=True):
+    lower, marks = _lower(found), []
+    for group in _ordered(found):
         row = found.row(group)
         style = "few" if group in found.few else "low" if group in lower else ""
         value, low, high, *before = (float(row[name]) for name in names)
+        label = _words.shortened_label(group)
         marks.append(Mark(label, value, low, high, int(row["n_rows"]), style, *before))
     return marks
-
-
-def _labels(groups: list[Any]) -> list[str]:
-    for most in _IN_LABEL:
-        labels = [_words.shortened_label(group, most) for group in groups]
-        if len(set(labels)) == len(labels):
-            break
-    return labels
 
 
 def _lower(found: Answer) -> set[Any]:
@@ -373,7 +389,7 @@ def _tolerances(audit: Audited, model: str) -> tuple[list[Row], list[dict[str, A
             text = (
                 wording.short(found) if found.missing else wording.with_limits(question, found.gap)
             )
-            text += f"; about {n_rows:,} rows would decide it" if n_rows else ""
+            text += f"; needs {n_rows:,} rows" if n_rows else ""
             cells.append(Cell(found.tolerated, text, *found.gap, float(question.is_ratio), limit))
             case = {"column": column, "gap": name, "required": bound.rpartition(" ")[0]}
             case |= {key: plain_number(getattr(found, key)) for key in ("limit", *_NUMBERS[:3])}
@@ -431,6 +447,7 @@ def _provenance(facts: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
         "Score": facts["names"]["score"],
         "Groups compared": f"with {facts['min_per_class']} rows of each class or more",
         "Disclosure of scores": facts["disclosure"],
+        "Differences": "taken before rounding",
         "Weights": "yes" if facts["is_weighted"] else "no",
         "Date": facts["date"],
         "Identifier of the counts": facts.get("identifier"),

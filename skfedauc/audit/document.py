@@ -12,8 +12,6 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from skfedauc import _words
-
 _WIDTH = 96
 # What a verdict is called, and its mark, from the most adverse one
 VERDICTS = {
@@ -29,8 +27,8 @@ VERDICTS = {
     "met": ("met", "\N{CHECK MARK}"),
 }
 # Plot of a card, 460 pixels wide: last pixel of the scale. Left of the scale are the labels, whose
-# characters are at most this wide, also on phones.
-_RIGHT, _CHARACTER = 392, 8.4
+# lines have at most so many characters, which are at most so wide, also on phones.
+_RIGHT, _IN_LINE, _CHARACTER = 392, 22, 8.4
 # Plot of a table's cell: width and margin
 _GLYPH, _MARGIN = 132, 8
 _STEPS = (0.01, 0.02, 0.05, 0.1, 0.2)
@@ -51,6 +49,11 @@ class Mark(NamedTuple):
     n_rows: int
     style: str = ""
     before: float | None = None
+
+    @property
+    def lines(self) -> list[str]:
+        """The whole label in lines that fit beside the plot."""
+        return _lines_of(self.label)
 
     @property
     def limits(self) -> str:
@@ -84,25 +87,27 @@ class Cell(NamedTuple):
         """The verdict's mark."""
         return VERDICTS[self.verdict][1]
 
-    @property
-    def severity(self) -> int:
-        """The verdict's place from the most adverse one."""
-        return list(VERDICTS).index(self.verdict)
-
 
 class Card(NamedTuple):
-    """Answers by a column with the plot; `all_marks` has all groups if the plot lacks some."""
+    """Answers by a column with the plot; `all_marks` has all groups if the plot lacks some.
+
+    `columns` are headings for a table of the marks, and `center` is the value over all rows.
+    """
 
     heading: str
     answers: tuple[Cell, ...]
     marks: tuple[Mark, ...]
     notes: tuple[str, ...]
-    all_marks: tuple[Mark, ...] = ()
+    all_marks: tuple[Mark, ...]
+    columns: tuple[str, ...]
+    center: float
 
     @property
     def verdict(self) -> str:
         """The most adverse verdict, which colors the card."""
-        return min(self.answers, key=lambda cell: cell.severity).verdict
+        return next(
+            verdict for verdict in VERDICTS if verdict in {of.verdict for of in self.answers}
+        )
 
 
 class Row(NamedTuple):
@@ -161,20 +166,20 @@ class Panels(NamedTuple):
         for line in self.panels[0][1]:
             if line.style == "low" and not line.limits:
                 x, y = min(line.points, key=lambda point: abs(sum(point) - 1.0))
-                above = places[-1][1] - 13.0 if places else math.inf
-                label = _words.shortened_label(line.label, 20)
-                places.append((across(x) + 7.0, min(upward(y) + 12.0, above), label))
+                for number, text in reversed([*enumerate(_lines_of(line.label))]):
+                    above = places[-1][1] - 13.0 if places else math.inf
+                    below = min(upward(y) + 12.0 + 13.0 * number, above)
+                    places.append((across(x) + 7.0, below, text))
         return places
 
 
 class Document(NamedTuple):
-    """An audit's content; `center` is the value over all rows in the plots of the cards."""
+    """An audit's content."""
 
     title: str
     facts: tuple[str, ...]
     headline: str
     cards: tuple[Card, ...]
-    center: float
     columns: tuple[str, ...]
     also: tuple[Row, ...]
     also_level: str
@@ -214,29 +219,36 @@ class Document(NamedTuple):
                 lines += _wrapped(f"{cell.mark} {of_column}{cell.word}: {cell.text}", "    ")
         return lines
 
-    def to_markdown(self) -> str:
-        """Return a model card's sections."""
+    def to_markdown(self, *, appendix: bool) -> str:
+        """Return a model card's sections: the first screen, and perhaps the appendix."""
         lines = [f"## {self.title}", "", " \N{MIDDLE DOT} ".join(self.facts), ""]
         lines += [self.headline, ""]
         for card in self.cards:
             said = [of.text.replace(of.word, f"**{of.word}**", 1) for of in card.answers]
             lines += [f"### {card.heading}", "", *said, *card.notes, ""]
+            marks = [
+                (of.label, _number(of.value), of.limits, f"{of.n_rows:,}") for of in card.marks
+            ]
+            lines += [*_markdown_table(card.columns, marks), ""] if marks else []
         by_column = tuple(f"by {column}" for column in self.columns)
         for title, rows in (("Also asked", self.also), ("Tolerance", self.tolerances)):
             table = [
                 (row.heading, *(f"**{of.word}**: {of.text}" for of in row.cells)) for row in rows
             ]
             lines += [*_markdown_table((title, *by_column), table), ""] if rows else []
-        lines += [self.promise, "", "### Definitions", ""]
-        lines += [f"- **{title}**: {text}" for title, text in self.definitions]
-        for table_of_groups in self.tables:
-            lines += ["", f"### {table_of_groups.title}", "", table_of_groups.sentence, ""]
-            lines += _markdown_table(table_of_groups.heading, table_of_groups.rows)
-            lines += ["", table_of_groups.note] if table_of_groups.note else []
-        lines += ["", "### Provenance", ""]
-        lines += [f"- {what}: {value}" for what, value in self.provenance]
+        lines += [self.promise, *(self._appendix() if appendix else [])]
         # Markdown would read group labels as HTML.
         return "\n".join(lines).replace("<", "&lt;") + "\n"
+
+    def _appendix(self) -> list[str]:
+        lines = ["", "### Definitions", ""]
+        lines += [f"- **{title}**: {text}" for title, text in self.definitions]
+        for table in self.tables:
+            lines += ["", f"### {table.title}", "", table.sentence, ""]
+            lines += _markdown_table(table.heading, table.rows)
+            lines += ["", table.note] if table.note else []
+        lines += ["", "### Provenance", ""]
+        return [*lines, *(f"- {what}: {value}" for what, value in self.provenance)]
 
 
 def unbroken(text: str) -> str:
@@ -305,8 +317,12 @@ def _scale_of_cards(cards: tuple[Card, ...]) -> Scale | None:
     precise = [mark for mark in marks if mark.style != "few"] or marks
     ends += [end for mark in precise for end in (mark.low, mark.high)]
     pad = 0.04 * max(max(ends) - min(ends), 0.02)
-    left = 16 + _CHARACTER * max(len(mark.label) for mark in marks)
+    left = 16 + _CHARACTER * max(len(line) for mark in marks for line in mark.lines)
     return Scale(min(ends) - pad, max(ends) + pad, round(left), _RIGHT)
+
+
+def _lines_of(label: str) -> list[str]:
+    return textwrap.wrap(label, _IN_LINE) or [label]
 
 
 def _scale_of_row(row: Row) -> Scale:

@@ -99,7 +99,8 @@ class FairnessAudit(Output):
     Attributes
     ----------
     report : GroupAUC
-        Report on all groups.
+        Report on all groups. The audit's numbers are about the compared groups of each column,
+        as in reports with the same `min_per_class`.
     decisions : ScoreCounts or None
     threshold : float or None
         Decision threshold; None for decisions from elsewhere, or without decisions.
@@ -162,14 +163,15 @@ class FairnessAudit(Output):
             decisions = samples.check_decisions(decisions, counted)
         elif threshold == "auto" and not pairs.is_multiclass:
             self.threshold = calibration.default_threshold(counted)
+        has_decisions = decisions is not None or self.threshold is not None
+        self._limits = arguments.check_tolerances(
+            tolerances, self.favorable, has_decisions=has_decisions
+        )
         # Threshold on the scale of the scores of the report
         self._score_threshold = self.threshold
         if self.threshold is not None:
             self._score_threshold = calibration.threshold_of(counted, self.threshold)
             decisions = samples.decisions_at(counted, self._score_threshold)
-        self._limits = arguments.check_tolerances(
-            tolerances, self.favorable, has_decisions=decisions is not None
-        )
         self.decisions, self._decided = decisions, samples.decisions_of(report, decisions)
         self.crossed = arguments.check_columns(intersections, samples.column_names(report))
         self.samples = samples.samples_of(report, self._decided, self.crossed, self.min_per_class)
@@ -227,13 +229,7 @@ class FairnessAudit(Output):
 
     @classmethod
     def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
-        *,
-        groups: Any,
-        **options: Unpack[EstimatorAndAudit],
+        cls, estimator: Any, X: Any, y: Any, *, groups: Any, **options: Unpack[EstimatorAndAudit]
     ) -> FairnessAudit:
         """Audit a fitted classifier: its scores and its decisions, from ``predict``.
 
@@ -615,6 +611,7 @@ def _check_options(options: Mapping[str, Any], known: Any, constructor: str) -> 
         )
     _input.check_keywords(options, known.__annotations__, f"FairnessAudit.{constructor}")
     _labels.check_missing(options.get("missing", "raise"))
+    arguments.check_tolerances(options.get("tolerances"), options.get("favorable"))
 
 
 def _counted(pairs: GroupPairs) -> ScoreCounts:
@@ -623,8 +620,7 @@ def _counted(pairs: GroupPairs) -> ScoreCounts:
 
 def _copied(audit: FairnessAudit, **changed: Any) -> FairnessAudit:
     found = object.__new__(type(audit))
-    given = {name: of for name, of in vars(audit).items() if not hasattr(type(audit), name)}
-    vars(found).update(given | changed)
+    vars(found).update(audit.__getstate__() | changed)
     return found
 
 

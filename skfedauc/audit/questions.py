@@ -415,7 +415,7 @@ _ALL_QUESTIONS = (
         value="xauc_disparity",
         title="Ranking across groups",
         noun="xAUC disparity",
-        gloss="positives of a group against negatives of the others",
+        gloss="its positives against the others' negatives",
         definition="The xAUC disparity of a group is the probability that its positives outrank "
         "the other groups' negatives, minus the probability that the other groups' positives "
         "outrank its negatives. Above 0, the ranking puts the group higher.",

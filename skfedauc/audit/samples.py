@@ -90,6 +90,12 @@ class Sample:
         return " \N{MULTIPLICATION SIGN} ".join(self.names) + self.within
 
     @property
+    def shown(self) -> GroupAUC:
+        """Report on the compared groups, or on all groups if fewer than two can be compared."""
+        is_compared = len(self.groups) > 1
+        return self.report if is_compared else GroupAUC(self.pairs, undefined="ignore")
+
+    @property
     def groups(self) -> tuple[Any, ...]:
         """Labels of the compared groups, in the order of the report."""
         return self.report.counts.groups or ()

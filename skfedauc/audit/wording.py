@@ -218,17 +218,15 @@ def on_groups(found: Answer) -> list[str]:
             sentences.append(f"Also {word} than {center}: {listed(items)}.")
     is_open = [g for g in rows if low[g] <= 0 <= high[g]]
     if is_open and any(apart.values()):
-        items = [
-            f"{named(found, g)} ({gap_text(question, max(-low[g], high[g]))})" for g in is_open
-        ]
-        sentences.append(
-            f"Not shown to differ from {named(found, reference)} (in brackets, by how much they "
-            f"might): {listed(items)}."
-        )
+        most = {g: gap_text(question, max(-low[g], high[g])) for g in is_open}
+        items = [f"{named(found, g)} ({of})" for g, of in most.items()]
+        beside = f"Undecided beside {named(found, reference)}"
+        sentences.append(f"{beside}, apart by at most: {listed(items)}.")
     if not math.isnan(found.expected):
-        count = _COUNTS.get(len(rows), f"{len(rows):,}")
+        equal = (
+            f"{_COUNTS.get(len(rows), f'{len(rows):,}')} groups of these sizes with one true AUC"
+        )
         expected = gap_text(question, found.expected)
-        equal = f"{count} groups of these sizes with one true AUC"
         sentences.append(f"{equal} would show about {expected} by chance.")
     return sentences
 
@@ -264,18 +262,17 @@ def frame(
             who = f"these {n_audits:,} audits together make"
         title = f"do groups differ in {primary.noun}?"
         legend = (
-            f"{primary.noun} with {NINETY_FIVE} interval, lowest first; dashed: all rows together; "
+            f"{primary.noun} with {NINETY_FIVE} interval, lowest first; dashed: all these rows; "
             "pale: few rows; at right: rows."
         )
         claims = f"If no group differs, {who} a false claim on {primary.noun}"
-        rule = "; groups differ exactly where an interval excludes 0, and p values are adjusted in "
-        rule += "the same way"
+        rule = "; groups differ exactly where one excludes 0, and p values are adjusted likewise"
     else:
         kind, about, rule, (first, second) = "change", "AUCs", "", models
         title = f"did gaps between groups change from {first} to {second}?"
         legend = (
-            f"AUC of {first} (\N{WHITE CIRCLE}) and {second} (\N{BLACK CIRCLE}); dashed: all rows "
-            f"together with {second}; at right: rows."
+            f"AUC of {first} (\N{WHITE CIRCLE}) and {second} (\N{BLACK CIRCLE}); dashed: all these "
+            f"rows with {second}; at right: rows."
         )
         claims = (
             "If nothing changed, a comparison by a column makes a false claim on AUCs (the gap "
@@ -286,7 +283,6 @@ def frame(
         levels = f"{levels} ({about}) and {also} (also asked)"
     promise = (
         f"{claims} in at most 5 % of cases, and on anything else in at most 5 %. Intervals of "
-        f"{kind}s are {levels}{rule}. Differences are taken before rounding. An undecided {kind} "
-        "may exist: read its interval."
+        f"{kind}s are {levels}{rule}. An undecided {kind} may exist: read its interval."
     )
     return title, legend, promise

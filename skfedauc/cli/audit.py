@@ -241,9 +241,7 @@ def _grouping(audit: FairnessAudit, sample: Sample) -> dict[str, Any]:
 
     The answers of the audit are about the same groups.
     """
-    pairs, compared = sample.pairs, sample.report
-    if compared.n_groups < 2:
-        compared = GroupAUC(pairs, undefined="ignore")
+    pairs, compared = sample.pairs, sample.shown
     clusters, counts = pairs.clusters, pairs.counts
     estimates = estimates_of(compared)
     withheld = counts.disclosure.withheld._asdict()
