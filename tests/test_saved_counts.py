@@ -451,9 +451,10 @@ def test_files_are_merged(shape, tmp_path, monkeypatch):
 
 
 def test_files_are_read_one_at_a_time(tmp_path, monkeypatch):
-    """Only the merged counts and the files of one round are in memory."""
+    """Only the merged counts and the files of one round are in memory, besides small files."""
     monkeypatch.setattr(merging, "_ROUND", 500)
     monkeypatch.setattr(merging, "_CELLS_PER_PART", 50)
+    monkeypatch.setattr(merging, "_SMALL", 0)
     paths = write_some(tmp_path, 20, n_rows=120)
     n_alive = []
     read = parquet.read_content

@@ -421,9 +421,10 @@ def checked(state: State, name: str) -> State:
     The reader of files makes arrays of the right types and lengths, with cells in order.
     """
     for reason, is_wrong in _faults(state):
-        if np.any(is_wrong):
+        is_array = isinstance(is_wrong, np.ndarray)
+        if is_wrong.any() if is_array else is_wrong:
             where = "at cell" if state.summary is None else "in group"
-            place = f", {where} {int(np.argmax(is_wrong))}" if np.ndim(is_wrong) else ""
+            place = f", {where} {int(np.argmax(is_wrong))}" if is_array else ""
             raise ValueError(
                 f"{name} is damaged: {reason}{place}. Make it again, or ask for another copy."
             )
