@@ -539,12 +539,19 @@ def difference(whole: State, part: State) -> State:
 
 def _without_sources(whole: State, part: State) -> tuple[Source, ...]:
     left = {source.identifier: source for source in whole.sources}
+    mend = "Subtract the counts or the file that was merged. A recount is known as these counts if "
+    mend += "both were named by with_source(..., secret=) with one secret."
     for source in part.sources:
         if left.pop(source.identifier, None) is None:
-            raise MergeError(f"the counts do not contain {source.in_words()}.")
+            fact = f"the counts do not contain {source.in_words()}"
+            if source.key in {of.key for of in whole.sources}:
+                fact = f"the counts contain another counting of {source.in_words()}, so the part "
+                fact += "is a recount, not what was merged"
+            raise MergeError(fact, mend)
     if whole.is_complete and not part.sources:
         raise MergeError(
-            "the part has no source, and all rows of the counts have one: it cannot be among them."
+            "the part has no source, and all rows of the counts have one, so it was not merged",
+            mend,
         )
     return tuple(left.values())
 
