@@ -202,7 +202,7 @@ def _bytes_of(values: Any) -> Iterator[bytes]:
 
 
 def _is_text(kind: Any) -> bool:
-    return pa.types.is_dictionary(kind) or pa.types.is_string(kind)
+    return bool(pa.types.is_dictionary(kind) or pa.types.is_string(kind))
 
 
 def _of_numbers(values: Any) -> bytes:
@@ -899,7 +899,11 @@ def _structure(data: bytes, place: int) -> tuple[dict[int, Any], int]:
             field, place = _value(data, place + 1, _INTEGERS[0])
         if field in found:
             raise ValueError("its metadata repeat a field")
-        found[field], place = _value(data, place, head & 15)
+        if head & 15 in _INTEGERS:  # most values
+            value, place = _number(data, place)
+            found[field] = value >> 1 ^ -(value & 1)
+        else:
+            found[field], place = _value(data, place, head & 15)
     return found, place + 1
 
 

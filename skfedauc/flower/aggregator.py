@@ -369,9 +369,9 @@ class GroupAUCAggregator:
                 f"{len(invalid)} of {len(contents)} replies left out as invalid. {shown}",
                 UserWarning,
             )
-        kept = [reply for n, reply in replies.items() if n in register.kept]
-        left = {n: reply for n, reply in replies.items() if n not in register.kept}
-        return kept, tuple(reply.name for n, reply in left.items() if names[n] not in invalid)
+        kept = register.kept
+        twice = (of.name for n, of in replies.items() if n not in kept and names[n] not in invalid)
+        return [replies[n] for n in sorted(kept)], tuple(twice)
 
     def _read(
         self, content: RecordDict, name: str, server_round: int, weighted_by_key: str

@@ -206,7 +206,7 @@ def _check_distinct(parts: Mapping[str, State]) -> None:
     """
     seen: dict[str, str] = {}
     names: Counter[tuple[str | None, ...]] = Counter()
-    models: set[str] = set()
+    models: set[str | None] = set()
     for name, part in parts.items():
         items: tuple[Release | Source, ...] = (*part.releases, *part.sources)
         for item in items:
@@ -217,10 +217,11 @@ def _check_distinct(parts: Mapping[str, State]) -> None:
                 )
             seen[item.identifier] = name
             names[item.name, item.model, item.period] += 1
-            models |= {item.model} - {None}
-    if len(models) > 1:
+            models.add(item.model)
+    known = sorted(model for model in models if model is not None)
+    if len(known) > 1:
         _input.warn(
-            f"the parts were scored by different models, {listed(sorted(models))}, whose scores "
+            f"the parts were scored by different models, {listed(known)}, whose scores "
             "may not be comparable. Merge the parts of each model by themselves.",
             UserWarning,
         )
