@@ -79,11 +79,9 @@ def outcomes(data: bytes, n_copies: int, seed: int) -> collections.Counter[str]:
     rng, found = np.random.default_rng(seed), collections.Counter()
     for _ in range(n_copies):
         broken = data
-        for _ in range(rng.integers(1, 4)):
-            broken = changed_bytes(broken, rng) if broken else broken
-        if broken == data:
-            found["unchanged"] += 1
-            continue
+        while broken == data:
+            for _ in range(rng.integers(1, 4)):
+                broken = changed_bytes(broken, rng) if broken else broken
         try:
             again = kind.from_bytes(broken)
         except ValueError:

@@ -62,6 +62,8 @@ DESIGNS = [
     ),
     Design("AUC .90, 20 and 200", **every_month(20, 200, 12), separation=separation_of(0.9)),
     Design("AUC .98, 5 and 50", **every_month(5, 50, 12), separation=separation_of(0.98)),
+    Design("AUC .99, 5 and 50", **every_month(5, 50, 12), separation=separation_of(0.99)),
+    Design("AUC .99, 10 and 1,000", **every_month(10, 1000, 12), separation=separation_of(0.99)),
     Design("AUC .76, 50 and 50, scores rounded to integers", **every_month(50, 50, 1), decimals=0),
     Design(
         "AUC .76, 1,000 rows in the reference, then 50 to 160",

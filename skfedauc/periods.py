@@ -156,8 +156,8 @@ def find_change(
     in different periods must be independent, not of the same patients. The evidence of a start is a
     likelihood ratio, averaged over normal changes with standard deviation `shift` [1]_. Without a
     change, it exceeds 1 / a at any look with probability a at most [2]_, for normal AUCs with known
-    variances. With few positives in a period and AUCs near 1, which are not normal, it errs more
-    often. ``benchmarks/periods.md`` has simulated error rates and delays.
+    variances. AUCs of few positives that are near 1 are skewed, for which the variance of a large
+    difference is raised. ``benchmarks/periods.md`` has simulated error rates and delays.
 
     References
     ----------
@@ -280,10 +280,14 @@ def _change_of(
         starts = np.arange(n_reference, last + 1)
         before, after = total[starts - 1], total[last] - total[starts - 1]
         means = weighted[starts - 1] / before, (weighted[last] - weighted[starts - 1]) / after
-        precision = 1.0 / (scale[last] * (1.0 / before + 1.0 / after))
+        apart, skew = means[1] - means[0], _skew(weighted[last] / total[last], scale[last])
+        # The long tail of the periods that it would explain, with half of Cramer's correction: the
+        # rest of the test is conservative enough (benchmarks/periods.md).
+        of_tail = np.abs(skew * apart) / np.where(skew * apart > 0, after, before) / 6.0
+        precision = 1.0 / (scale[last] * (1.0 / before + 1.0 / after) + of_tail)
         place = starts - n_reference + _SLOWNESS
         share = _SLOWNESS / (place * (place + 1.0))
-        found = np.log(share) + _log_ratio(means[1] - means[0], precision, shift)
+        found = np.log(share) + _log_ratio(apart, precision, shift)
         best = int(np.argmax(found))
         looks.append(found[best])
     evidence = np.array(looks)
@@ -303,6 +307,11 @@ def _change_of(
         "pvalue": float(np.exp(-evidence.max())),
         "n_periods": len(periods),
     }
+
+
+def _skew(auc: float, variance: float) -> float:
+    """Return the third moment over the variance of placement values with a beta distribution."""
+    return float(2.0 * (1.0 - 2.0 * auc) * variance / (auc * (1.0 - auc) + variance))
 
 
 def _log_ratio(difference: Floats, precision: Floats, shift: float) -> Floats:

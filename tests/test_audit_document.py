@@ -368,7 +368,8 @@ def test_an_identifier_is_random_and_kept_with_the_archived_counts(tmp_path):
     for text in (page_of(audit, tmp_path), audit.to_json(), audit.to_markdown(appendix=True)):
         assert identifier in text
     assert f"audit {identifier[:8]}" in repr(audit)
-    assert page_of(again, tmp_path) == page_of(audit, tmp_path)
+    known = page_of(again, tmp_path).replace(" \N{MIDDLE DOT} source held out", "")
+    assert known == page_of(audit, tmp_path)
 
 
 def test_files_are_written_whole(shown, tmp_path):

@@ -551,7 +551,7 @@ def test_headers_of_pages_end():
 
 def test_pages_that_many_columns_share_are_refused(monkeypatch):
     data = CASES["text"].to_bytes()
-    chunk = next(parquet._chunks(parquet._Thrift(memoryview(data), footer_of(data))))
+    chunk = next(parquet._chunks(parquet._structure(data, footer_of(data))[0]))
     monkeypatch.setattr(parquet, "_chunks", lambda _: [chunk] * 10_000)
     with pytest.raises(ValueError, match="its pages overlap"):
         size_of_pages(data)

@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.integrate import trapezoid
-from scipy.stats import norm
+from scipy.stats import beta, norm
 
-from skfedauc import Bins, Disclosure, GroupAUC, ScoreCounts
+from skfedauc import Bins, Disclosure, GroupAUC, ScoreCounts, periods
 from skfedauc.periods import compare_periods, find_change
 from skfedauc.report.group_auc import estimates_of
 
@@ -120,8 +120,9 @@ def log_ratio_by_integration(auc, variances, start, shift):
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("shift", [0.02, 0.2])
-def test_the_evidence_is_a_likelihood_ratio_of_normal_aucs(seed, shift):
+def test_the_evidence_is_a_likelihood_ratio_of_normal_aucs(seed, shift, monkeypatch):
     """All looks by numerical integration of multivariate normal densities."""
+    monkeypatch.setattr(periods, "_skew", lambda *_: 0.0)
     shifts = [1.0] * 6 + [0.2] * 6
     counts = ScoreCounts.merge(parts_of(seed, None, shifts), by_period=True)
     estimates = estimates_of(GroupAUC(counts)).variances
@@ -142,6 +143,23 @@ def test_the_evidence_is_a_likelihood_ratio_of_normal_aucs(seed, shift):
     np.testing.assert_allclose(found["pvalue"], pvalue, rtol=1e-6)
     established = [last for last, (value, _) in enumerate(best, 3) if value >= np.log(20)]
     assert found["found"] == (MONTHS[established[0]] if established else None)
+
+
+def test_few_positives_and_aucs_near_1_give_few_false_changes():
+    """With the variances of normal AUCs, 7 of these series have a change."""
+    n_found = 0
+    for seed in range(50):
+        rng = np.random.default_rng(seed)
+        month = np.repeat(np.arange(36), 510)
+        y = np.tile(np.arange(510) < 10, 36)
+        groups = pd.Series(month + 100, name="period")
+        counts = ScoreCounts.from_predictions(y, rng.normal(3.3 * y), groups=groups)
+        n_found += find_change(counts, n_reference=12).loc["all", "found"] is not None
+    assert n_found == 0
+    for a, b in ((0.1, 9.9), (20.0, 5.0)):
+        of = beta(a, b)
+        expected = float(of.stats("s")) * of.std()
+        assert periods._skew(of.mean(), of.var()) == pytest.approx(expected, rel=1e-9)
 
 
 def test_the_interval_excludes_0_where_the_last_look_establishes_the_change():

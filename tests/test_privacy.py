@@ -357,7 +357,7 @@ def test_merging_refuses_what_does_not_go_together(tmp_path):
         ({"pos_label": np.nan}, ValueError, "positive label that all sites agree on.*got nan"),
         ({"pos_label": "yes"}, ValueError, "not the same for all rows: pos_label is 1 and 'yes'"),
         ({"rows_per_person": 0}, ValueError, "rows_per_person must be a whole number"),
-        ({"source": 7}, TypeError, "name must be a str or None; got int 7"),
+        ({"source": 7}, TypeError, "source must be a str or None; got int 7"),
     ],
 )
 def test_arguments_are_checked(change, error, message):
@@ -820,18 +820,36 @@ def test_the_command_line_writes_counts_with_noise(rows, tmp_path, capsys, monke
         (["--epsilon", "1", "--agreed-groups", "f"], "1 group not among the agreed groups: 'm'"),
         (["--epsilon", "1", "--disclosure", "exact"], "needs --disclosure bins"),
         (["--epsilon", "1", "--min-count", "5"], "--min-count does not go with --epsilon"),
-        (["--epsilon", "1", "--period", "2026"], "--period does not go with --epsilon"),
         (["--epsilon", "-1", "--agreed-groups", "f,m"], "--epsilon must be a number above 0"),
-        (["--epsilon", "1", "--agreed-groups", "f,m", "--pos-label", "0"], None),
+        (
+            ["--epsilon", "1", "--agreed-groups", "f,m", "--pos-label", "0", "--period", "2026"],
+            None,
+        ),
     ],
 )
 def test_options_under_which_epsilon_does_not_hold_are_refused(options, message, tmp_path, capsys):
     assert count_with_noise(tmp_path, ROWS, *options) == (0 if message is None else 2)
     if message is None:
-        assert PrivateCounts.load(tmp_path / "p.skfa").pos_label == 0
+        private = PrivateCounts.load(tmp_path / "p.skfa")
+        assert (private.pos_label, private.releases[0].period) == (0, "2026")
     else:
         assert message in capsys.readouterr().err
         assert not (tmp_path / "p.skfa").exists()
+
+
+def test_releases_keep_the_model_and_the_period():
+    parts = [
+        released(counts_of(seed).with_source("x", model=model, period=period), source="oslo")
+        for seed, (model, period) in enumerate([("m1", "2026-10"), ("m1", "2026-11"), ("m2", "p")])
+    ]
+    whole = PrivateCounts.merge(parts[:2])  # no warning
+    again = PrivateCounts.from_bytes(whole.to_bytes()).releases
+    assert {(of.name, of.model, of.period) for of in again} == {
+        ("oslo", "m1", "2026-10"),
+        ("oslo", "m1", "2026-11"),
+    }
+    with pytest.warns(UserWarning, match="scored by different models, 'm1', 'm2'"):
+        PrivateCounts.merge(parts)
 
 
 def test_other_commands_name_the_reader_of_private_counts(tmp_path, capsys):

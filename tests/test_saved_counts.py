@@ -157,6 +157,7 @@ def test_a_source_is_of_one_counting():
         ({"name": "\ud800"}, ValueError, "name holds .*not valid Unicode"),
         ({"period": 2026}, TypeError, "period must be a str or None; got int 2026"),
         ({"metadata": {"unit": 3}}, TypeError, "metadata must map text to text; got"),
+        ({"metadata": 0.5}, TypeError, "metadata must be a mapping of text to text; got float 0.5"),
         ({"secret": b"short"}, TypeError, "secret must be at least 16 random bytes"),
     ):
         with pytest.raises(error, match=message):
@@ -223,7 +224,9 @@ CASES_OF_SOURCES = {
     "a site withdraws": (lambda: SENT - B, lambda: ONE),
     "all sites withdraw": (lambda: (SENT - B) - A, lambda: select_groups(ONE, [])),
     "a site that was never merged": (lambda: SENT - C, "do not contain the source 'lima'"),
-    "a withdrawal without a source": (lambda: SENT - ONE, "the part has no source"),
+    "a withdrawal without a source": (lambda: SENT - ONE, "no source.* Subtract the counts or the"),
+    "a recount withdraws": (lambda: SENT - AGAIN, "another counting of .*'oslo'.* secret="),
+    "a recount with the secret": (lambda: (KEYED + B) - KEYED_AGAIN, lambda: THREE),
     "rows that the sum lacks": (lambda: (ONE + TWO) - THREE, "rows that the counts do not have"),
     "more rows than the sum": (lambda: ONE - (ONE + TWO), "rows that the counts do not have"),
     "more rows of a cell": (lambda: (ONE + TWO) - (ONE + ONE), "rows that the counts do not have"),
@@ -255,7 +258,7 @@ CASES_OF_SOURCES = {
     "another summary of these groups": (
         lambda: (SUMMARY + OF_SUMMARIES)
         - made(7).reduced("summary").with_source("rome").regroup(str),
-        "do not contain the source 'rome'",
+        "contain another counting of the source 'rome'.* recount",
     ),
 }  # fmt: skip
 
@@ -451,9 +454,10 @@ def test_files_are_merged(shape, tmp_path, monkeypatch):
 
 
 def test_files_are_read_one_at_a_time(tmp_path, monkeypatch):
-    """Only the merged counts and the files of one round are in memory."""
+    """Only the merged counts and the files of one round are in memory, besides small files."""
     monkeypatch.setattr(merging, "_ROUND", 500)
     monkeypatch.setattr(merging, "_CELLS_PER_PART", 50)
+    monkeypatch.setattr(merging, "_SMALL", 0)
     paths = write_some(tmp_path, 20, n_rows=120)
     n_alive = []
     read = parquet.read_content

@@ -367,9 +367,11 @@ def _value(arguments: Arguments, option: str) -> Any:
 
 def _check_noise(arguments: Arguments) -> None:
     """Refuse options that the noise would ignore."""
-    for name in ("--min-count", "--model", "--period"):
-        if _value(arguments, name) is not None:
-            raise CommandError(f"{name} does not go with --epsilon")
+    if arguments.min_count is not None:
+        raise CommandError(
+            "--min-count does not go with --epsilon, which protects small counts by noise; leave "
+            "one of them out"
+        )
     if len(arguments.group) > 1:
         raise CommandError("--epsilon takes one --group column; pass one with joined labels")
     if not arguments.agreed_groups:

@@ -86,8 +86,9 @@ def count(arguments: Arguments) -> Iterator[list[str]]:
     rows = rows_of(read_columns(arguments), arguments)
     with refusals_of(arguments):
         exact = ScoreCounts.from_predictions(**rows)
+    facts = {name: getattr(arguments, name) for name in ("model", "period")}
     if arguments.epsilon is not None:
-        yield _write_private(exact, rule, arguments)
+        yield _write_private(exact.with_source(arguments.source, **facts), rule, arguments)
         return
     if not len(exact):
         raise CommandError(f"{arguments.file_name}: there are no rows to count")
@@ -109,7 +110,6 @@ def count(arguments: Arguments) -> Iterator[list[str]]:
                 f"Groups that are not in the file: {'; '.join(few(map(shortened_label, left)))}"
             )
     yield lines
-    facts = {name: getattr(arguments, name) for name in ("model", "period")}
     if any(text is not None for text in (arguments.source, *facts.values())):
         counts = counts.with_source(arguments.source, **facts)
     _save(counts, path)
@@ -247,11 +247,12 @@ def show(arguments: Arguments) -> Iterator[list[str]]:
     ]
 
 
-def _source_line(kind: str, source: Any) -> str:
+def _source_line(kind: str, source: Any, verb: str = "counting ") -> str:
     name = "without a name" if source.name is None else shortened(source.name)
-    known = {"model": source.model, "period": source.period, **dict(source.metadata)}
+    known = {"model": source.model, "period": source.period}
+    known |= dict(getattr(source, "metadata", ()))  # releases have none
     facts = [f", {key} {shortened(text)}" for key, text in known.items() if text is not None]
-    return f"{kind}: {name}{''.join(facts)}, counting {source.identifier}"
+    return f"{kind}: {name}{''.join(facts)}, {verb}{source.identifier}"
 
 
 def _level_of(counts: ScoreCounts) -> str:
@@ -400,8 +401,7 @@ def _private_lines(path: str) -> list[str]:
 
     counts = PrivateCounts.load(path)
     releases = [
-        f"Release: {'without a name' if of.name is None else shortened(of.name)}, {of.identifier}, "
-        f"epsilon {of.epsilon:g} for {of.protected}"
+        f"{_source_line('Release', of, '')}, epsilon {of.epsilon:g} for {of.protected}"
         for of in counts.releases
     ]
     exact = [_source_line("Exact counts", source) for source in counts.sources]

@@ -29,8 +29,9 @@ from skfedauc.counts.state import Source, State, are_weight_sums, check_n_rows, 
 # A round of files ends once its parts have this number of cells, and as many as the merged counts.
 # Each part takes as much memory as its cells and another _CELLS_PER_PART cells.
 _ROUND, _CELLS_PER_PART = 1 << 16, 1 << 7
-# Cells of files that a merge keeps in memory after the check of all files
-_MOST_KEPT = 1 << 22
+# Cells of files that a merge keeps in memory after the check of all files, and bytes of a file that
+# is read once rather than its sources first
+_MOST_KEPT, _SMALL = 1 << 22, 1 << 16
 
 
 class MergeError(ValueError):
@@ -135,6 +136,7 @@ class Register:
         self._models = _input.check_option("models", models, ("same", "any"))
         self.kept: dict[int, Part] = {}
         self._by_mark: dict[Any, int] = {}
+        self._by_model: dict[str, str] = {}
 
     def add(self, number: int, part: Part) -> None:
         """Keep a part in place of earlier ones that it replaces, unless it is a retry."""
@@ -146,18 +148,20 @@ class Register:
             if any(replaced):
                 raise _overlap(self.kept[earlier[0]], part)
             return
+        self._check_models(part)
         for n in earlier:
             del self.kept[n]
         self.kept[number] = part
         self._by_mark.update(dict.fromkeys(marks, number))
 
-    def check_models(self) -> None:
-        """Raise a MergeError if countings that are kept name different models."""
-        seen: dict[str, str] = {}
-        for part in self.kept.values() if self._models == "same" else ():
-            for source in part.sources:
-                if source.model is not None:
-                    seen.setdefault(source.model, f"{part.name} ({source.in_words()})")
+    def _check_models(self, part: Part) -> None:
+        """Raise a MergeError if the countings of a part name another model than those before."""
+        if self._models == "any":
+            return
+        seen = dict(self._by_model)
+        for source in part.sources:
+            if source.model is not None:
+                seen.setdefault(source.model, f"{part.name} ({source.in_words()})")
         if len(seen) > 1:
             first, second, *_ = seen.values()
             raise MergeError(
@@ -165,6 +169,7 @@ class Register:
                 "Leave one out, or pass models='any' if the scores are comparable.",
                 "model",
             )
+        self._by_model = seen
 
 
 def _is_replaced(first: Part, second: Part, is_replacing: bool) -> bool:
@@ -235,7 +240,6 @@ def merged(
         _input.warn(message, UserWarning)
     for number, part in enumerate(found):
         register.add(number, part)
-    register.check_models()
     state = _sum_of_files(list(register.kept.values()), rule, with_periods)
     return state, [part.name for number, part in enumerate(found) if number not in register.kept]
 
@@ -263,12 +267,15 @@ def _parts_of(parts: Any, limits: Limits, invalid: list[str] | None) -> Iterator
 
         name = name or repr(os.fspath(part))
         read = functools.partial(parquet.read_path, part, limits)
-        if invalid is None:
+        is_small = n_kept <= _MOST_KEPT and os.path.isfile(part) and os.path.getsize(part) <= _SMALL
+        if invalid is None and not is_small:
             yield Part(name, read, parquet.read_sources(part))
             continue
         try:  # Which files are invalid is known before adding.
             state = read()
         except (ValueError, OSError) as error:
+            if invalid is None:
+                raise
             invalid.append(f"{name}: {str(error).rstrip('.')}")
             continue
         n_kept += state.n_cells
@@ -372,6 +379,18 @@ class Agreement:
         # The first part with each value of a fact, which a method gives its name
         self._first: defaultdict[str, dict[Any, Any]] = defaultdict(dict)
 
+    def admit(self, name: str, state: State) -> None:
+        """Check a part and its level; a part that is refused leaves no trace."""
+        groups, classes = self._first.pop("group", {}), self._classes
+        before = {fact: dict(known) for fact, known in self._first.items()}
+        self._first["group"] = groups
+        try:
+            self.check(name, state)
+            self.check_level(name, state)
+        except MergeError:
+            self._first, self._classes = defaultdict(dict, before | {"group": groups}), classes
+            raise
+
     def check(self, name: str, state: State) -> None:
         """Raise a MergeError for a part with other classes, groups or label kinds."""
         self._check_columns(name, state)
@@ -385,8 +404,6 @@ class Agreement:
         differ.
         """
         rule = state.disclosure
-        if rule.level == "summary":
-            self._check_groups_of_summary(name, state)
         level = rule.bins if rule.level == "bins" else rule.level
         self._first["level"].setdefault(level, (name, rule))
         levels = dict(self._first["level"])
@@ -404,13 +421,14 @@ class Agreement:
             )
             fact = f"{first} is {level_in_words(one)}, and {second} is {level_in_words(other)}"
             raise MergeDisclosureError(fact, mend, "disclosure")
+        if rule.level == "summary":
+            self._check_groups_of_summary(name, state)
 
     def _check_groups_of_summary(self, name: str, state: State) -> None:
         labels = [None] if state.labels is None else state.labels.tolist()
-        for label in labels if state.n_groups else []:
-            first = self._first["group"].setdefault(label, name)
-            if first == name:
-                continue
+        labels, known = labels if state.n_groups else [], self._first["group"]
+        for label in filter(known.__contains__, labels):
+            first = known[label]
             group = "without groups" if label is None else f"of the group {shortened_label(label)}"
             raise MergeDisclosureError(
                 f"{first} and {name} are summaries with rows {group}",
@@ -418,6 +436,7 @@ class Agreement:
                 "parts with disclosure='bins' or 'exact', and reduce the result to a summary.",
                 "summaries",
             )
+        known.update(dict.fromkeys(labels, name))
 
     def _check_classes(self, name: str, state: State) -> None:
         positive = state.classes.pos_label
@@ -520,12 +539,19 @@ def difference(whole: State, part: State) -> State:
 
 def _without_sources(whole: State, part: State) -> tuple[Source, ...]:
     left = {source.identifier: source for source in whole.sources}
+    mend = "Subtract the counts or the file that was merged. A recount is known as these counts if "
+    mend += "both were named by with_source(..., secret=) with one secret."
     for source in part.sources:
         if left.pop(source.identifier, None) is None:
-            raise MergeError(f"the counts do not contain {source.in_words()}.")
+            fact = f"the counts do not contain {source.in_words()}"
+            if source.key in {of.key for of in whole.sources}:
+                fact = f"the counts contain another counting of {source.in_words()}, so the part "
+                fact += "is a recount, not what was merged"
+            raise MergeError(fact, mend)
     if whole.is_complete and not part.sources:
         raise MergeError(
-            "the part has no source, and all rows of the counts have one: it cannot be among them."
+            "the part has no source, and all rows of the counts have one, so it was not merged",
+            mend,
         )
     return tuple(left.values())
 

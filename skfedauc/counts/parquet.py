@@ -180,7 +180,7 @@ def _bytes_of(values: Any) -> Iterator[bytes]:
     """Yield the bytes of a column's values; equal texts and absent values one run at a time."""
     if pa.types.is_decimal(values.type):
         values = values.cast(pa.string())
-    is_text = pa.types.is_dictionary(values.type) or pa.types.is_string(values.type)
+    is_text = _is_text(values.type)
     if not (is_text or values.null_count):
         for first in range(0, len(values), _CHUNK):
             yield _of_numbers(values.slice(first, _CHUNK))
@@ -201,6 +201,10 @@ def _bytes_of(values: Any) -> Iterator[bytes]:
         yield known[code] * size
 
 
+def _is_text(kind: Any) -> bool:
+    return bool(pa.types.is_dictionary(kind) or pa.types.is_string(kind))
+
+
 def _of_numbers(values: Any) -> bytes:
     """Return numbers in 8 bytes each, big-endian: doubles or integers of 64 bits."""
     numbers = _plain(values)
@@ -214,9 +218,13 @@ def _plain(values: Any) -> NDArray[Any]:
     return np.asarray(values.to_numpy(zero_copy_only=False))
 
 
-def _changes(*codes: NDArray[Any]) -> NDArray[np.intp]:
-    """Return the rows in which runs of equal codes, -1 or more, begin."""
-    return np.flatnonzero(np.any([np.diff(of, prepend=-2) for of in codes], axis=0))
+def _changes(*columns: NDArray[Any]) -> NDArray[np.intp]:
+    """Return the rows in which runs of equal values begin."""
+    is_first = np.zeros(columns[0].size, bool)
+    is_first[:1] = True
+    for values in columns:
+        is_first[1:] |= values[1:] != values[:-1]
+    return np.flatnonzero(is_first)
 
 
 # Reading
@@ -410,9 +418,15 @@ def _check_limits_of_size(metadata: Any, n_texts: int, limits: Limits) -> None:
 def _runs(table: Any, n_columns: int) -> tuple[NDArray[np.intp], list[Any]]:
     """Return where the groups change, and the group columns with one value per run."""
     whole = [column.combine_chunks() for column in table.columns[:n_columns]]
-    codes = [array.dictionary_encode().indices.fill_null(-1).to_numpy() for array in whole]
-    first = _changes(*(codes or [np.zeros(table.num_rows, np.int32)]))
+    first = _changes(*(map(_codes, whole) if whole else [np.zeros(table.num_rows, np.int32)]))
     return np.append(first, table.num_rows), [array.take(pa.array(first)) for array in whole]
+
+
+def _codes(labels: Any) -> NDArray[Any]:
+    """Return a number for each label; the same numbers for the same labels."""
+    if labels.null_count or _is_text(labels.type):
+        labels = labels.dictionary_encode().indices.fill_null(-1)
+    return _plain(labels)
 
 
 def _values(column: Any, name: str) -> NDArray[Any]:
@@ -812,23 +826,23 @@ _KINDS_OF_PAGES = {5: 2, 7: 2, 8: 4}
 
 def size_of_pages(data: Any) -> int:
     """Return how many bytes all pages take after decompression, according to their headers."""
-    view = memoryview(data)
-    footer = len(view) - 8 - int.from_bytes(view[-8:-4], "little")
+    data = bytes(data)  # bytes are read fastest, and not copied
+    metadata, _ = _structure(data, len(data) - 8 - int.from_bytes(data[-8:-4], "little"))
     size = n_pages = n_bytes = 0
-    for start, stop in _chunks(_Thrift(view, footer)):
+    for start, stop in _chunks(metadata):
         n_bytes += stop - start
-        if n_bytes > len(view):  # reading the same pages again and again would take forever
+        if n_bytes > len(data):  # reading the same pages again and again would take forever
             raise ValueError("its pages overlap")
-        for of_page in _sizes(view, start, stop):
+        for of_page in _sizes(data, start, stop):
             size, n_pages = size + of_page, n_pages + 1
             if n_pages > _MOST_PAGES:
                 raise ValueError(f"it has more than {_MOST_PAGES:,} pages")
     return size
 
 
-def _chunks(thrift: _Thrift) -> Iterator[tuple[int, int]]:
+def _chunks(metadata: Mapping[int, Any]) -> Iterator[tuple[int, int]]:
     """Yield where each column's pages begin and end in each row group."""
-    for group in thrift.structure().get(_ROW_GROUPS, []):
+    for group in metadata.get(_ROW_GROUPS, []):
         for column in group[_COLUMNS]:
             facts = column[_COLUMN_FACTS]
             start = facts[_DATA_OFFSET]
@@ -837,13 +851,12 @@ def _chunks(thrift: _Thrift) -> Iterator[tuple[int, int]]:
             yield start, start + facts[_COMPRESSED_SIZE]
 
 
-def _sizes(view: memoryview, place: int, stop: int) -> Iterator[int]:
+def _sizes(data: bytes, place: int, stop: int) -> Iterator[int]:
     """Yield each page's size between two places."""
-    if not 0 <= place <= stop <= len(view):
+    if not 0 <= place <= stop <= len(data):
         raise ValueError("its pages are not in the file")
     while place < stop:
-        thrift = _Thrift(view, place)
-        header = thrift.structure()
+        header, place = _structure(data, place)
         for kind, field in _KINDS_OF_PAGES.items():
             if kind in header and header[kind].get(field) not in _ENCODINGS:
                 raise ValueError(f"a page has the encoding {header[kind].get(field)}")
@@ -851,62 +864,66 @@ def _sizes(view: memoryview, place: int, stop: int) -> Iterator[int]:
         if size < 0 or compressed < 0:
             raise ValueError("a page has a negative size")
         yield size
-        place = thrift.place + compressed
+        place += compressed
     if place != stop:
         raise ValueError("its pages do not end where its metadata says")
 
 
-class _Thrift:
-    """Reader for Thrift's compact protocol: integers, lists and structures; others are None."""
+# Values of Thrift's compact protocol: what is read at a place, and the next place.
 
-    def __init__(self, view: memoryview, place: int) -> None:
-        if place < 0:
-            raise ValueError("its metadata begin before the file")
-        self._view, self.place = view, place
 
-    def _byte(self) -> int:
-        self.place += 1
-        return self._view[self.place - 1]
+def _number(data: bytes, place: int) -> tuple[int, int]:
+    """Read an unsigned integer with 7 bits per byte."""
+    value = data[place]
+    if value < 128:  # most integers
+        return value, place + 1
+    value &= 127
+    for shift in range(7, 70, 7):
+        place += 1
+        value |= (data[place] & 127) << shift
+        if data[place] < 128:
+            return value, place + 1
+    raise ValueError("an integer has too many bytes")
 
-    def _number(self) -> int:
-        """Read an unsigned integer with 7 bits per byte."""
-        value = 0
-        for shift in range(0, 70, 7):
-            byte = self._byte()
-            value |= (byte & 127) << shift
-            if byte < 128:
-                return value
-        raise ValueError("an integer has too many bytes")
 
-    def _integer(self) -> int:
-        value = self._number()
-        return value >> 1 ^ -(value & 1)
+def _structure(data: bytes, place: int) -> tuple[dict[int, Any], int]:
+    """Read a structure as its values by field: integers, lists and structures; others are None."""
+    if place < 0:
+        raise ValueError("its metadata begin before the file")
+    found: dict[int, Any] = {}
+    field = 0
+    while head := data[place]:
+        if head >> 4:
+            field, place = field + (head >> 4), place + 1
+        else:
+            field, place = _value(data, place + 1, _INTEGERS[0])
+        if field in found:
+            raise ValueError("its metadata repeat a field")
+        if head & 15 in _INTEGERS:  # most values
+            value, place = _number(data, place)
+            found[field] = value >> 1 ^ -(value & 1)
+        else:
+            found[field], place = _value(data, place, head & 15)
+    return found, place + 1
 
-    def structure(self) -> dict[int, Any]:
-        """Read a structure, and return its values by field."""
-        found: dict[int, Any] = {}
-        field = 0
-        while head := self._byte():
-            field = field + (head >> 4) if head >> 4 else self._integer()
-            if field in found:
-                raise ValueError("its metadata repeat a field")
-            found[field] = self._value(head & 15)
-        return found
 
-    def _value(self, kind: int) -> Any:
-        if kind in _INTEGERS:
-            return self._integer()
-        if kind == _STRUCT:
-            return self.structure()
-        if kind in _LISTS:
-            head = self._byte()
-            number = self._number() if head >> 4 == 15 else head >> 4
-            if number > len(self._view):  # each item has a byte or more
-                raise ValueError("a list has more items than the file has bytes")
-            kind = max(head & 15, 3)  # a boolean in a list takes a byte
-            return [self._value(kind) for _ in range(number)]
-        if kind != _BINARY and kind not in _SIZES:
-            raise ValueError(f"its metadata have a value of kind {kind}")
-        size = self._number() if kind == _BINARY else _SIZES[kind]
-        self.place += size
-        return None
+def _value(data: bytes, place: int, kind: int) -> tuple[Any, int]:
+    if kind in _INTEGERS:
+        value, place = _number(data, place)
+        return value >> 1 ^ -(value & 1), place
+    if kind == _STRUCT:
+        return _structure(data, place)
+    if kind in _LISTS:
+        head = data[place]
+        number, place = _number(data, place + 1) if head >> 4 == 15 else (head >> 4, place + 1)
+        if number > len(data):  # each item has a byte or more
+            raise ValueError("a list has more items than the file has bytes")
+        items, kind = [], max(head & 15, 3)  # a boolean in a list takes a byte
+        for _ in range(number):
+            item, place = _value(data, place, kind)
+            items.append(item)
+        return items, place
+    if kind != _BINARY and kind not in _SIZES:
+        raise ValueError(f"its metadata have a value of kind {kind}")
+    size, place = _number(data, place) if kind == _BINARY else (_SIZES[kind], place)
+    return None, place + size

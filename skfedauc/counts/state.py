@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from skfedauc import _input, _labels, _rows
 from skfedauc import _kernel as kernel
 from skfedauc._kernel import Cells, Concordance, PlacementSums
-from skfedauc._words import described, shortened
+from skfedauc._words import described, shortened, shortened_label
 from skfedauc.counts import moments
 from skfedauc.counts.bins import Bins
 from skfedauc.counts.disclosure import Disclosure, Need, Withheld, needs
@@ -84,6 +84,21 @@ class Source(NamedTuple):
         return ", ".join(known)
 
 
+def sources_in_words(sources: Iterable[Source]) -> str:
+    """Return the known sources, models and periods for the first lines of a report."""
+    phrases, known = [], list(sources)
+    for what, found in (
+        ("source", {source.name for source in known}),
+        ("model", {source.model for source in known}),
+        ("period", {source.period for source in known}),
+    ):
+        texts = sorted(text for text in found if text is not None)
+        noun = what if len(texts) == 1 else f"{len(texts):,} {what}s:"
+        more = ", ..." if len(texts) > 3 else ""
+        phrases += [f"{noun} {', '.join(map(shortened_label, texts[:3]))}{more}"] if texts else []
+    return "; ".join(phrases)
+
+
 def new_source(
     name: Any = None,
     model: Any = None,
@@ -97,7 +112,9 @@ def new_source(
         if not isinstance(value, str | None):
             raise TypeError(f"{argument} must be a str or None; got {described(value)}.")
         _labels.check_text([value or ""], argument)
-    pairs = tuple(sorted(dict(metadata or {}).items(), key=str))
+    if not isinstance(metadata, Mapping | None):
+        raise TypeError(f"metadata must be a mapping of text to text; got {described(metadata)}.")
+    pairs = tuple(sorted((metadata or {}).items(), key=str))
     for pair in pairs:
         if not all(isinstance(text, str) for text in pair):
             raise TypeError(f"metadata must map text to text; got {described(pair)}.")
@@ -421,9 +438,10 @@ def checked(state: State, name: str) -> State:
     The reader of files makes arrays of the right types and lengths, with cells in order.
     """
     for reason, is_wrong in _faults(state):
-        if np.any(is_wrong):
+        is_array = isinstance(is_wrong, np.ndarray)
+        if is_wrong.any() if is_array else is_wrong:
             where = "at cell" if state.summary is None else "in group"
-            place = f", {where} {int(np.argmax(is_wrong))}" if np.ndim(is_wrong) else ""
+            place = f", {where} {int(np.argmax(is_wrong))}" if is_array else ""
             raise ValueError(
                 f"{name} is damaged: {reason}{place}. Make it again, or ask for another copy."
             )

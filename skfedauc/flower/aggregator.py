@@ -6,13 +6,14 @@ import contextlib
 import dataclasses
 import importlib
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from skfedauc import _input, _labels, _words
 from skfedauc.counts import DisclosureError, Limits, MergeError, ScoreCounts, Source, Withheld
 from skfedauc.counts.files import check_limits
-from skfedauc.counts.merging import Part, Register
+from skfedauc.counts.merging import Agreement, Part, Register
 from skfedauc.counts.score_counts import view_of
 
 if TYPE_CHECKING:
@@ -35,6 +36,13 @@ _STATISTICS: tuple[StatisticName, ...] = (
     "worst",
     "difference",
 )
+# What a client can do about counts that disagree with those of others, by the reason
+_MENDS = {
+    "repeated": ", so rows may count twice. Leave out the reply that is replaced, or give each "
+    "client its own name by counts_record(counts, source=...).",
+    "model": ". Leave out the replies that evaluate another model.",
+}
+_MEND = ". Let all clients count with the same pos_label, disclosure and kind of groups."
 # Largest reply: 256 MB in memory, which holds 10 million distinct scores
 _LIMITS = Limits(max_bytes=1 << 28, max_rows=10**9, max_label_length=1000)
 
@@ -131,8 +139,9 @@ class GroupAUCAggregator:
         What to do about missing or unexpected groups; `missing_groups` records the missing ones.
     on_invalid : {"raise", "skip"}, default="raise"
         A reply without counts, with damaged counts, beyond the limits, with other rows than it
-        declares or with groups of another source is an error, or is left out with a warning and
-        recorded in `invalid`.
+        declares, with groups of another source, or with another round, model, level, positive label
+        or other metrics than most is an error, or is left out with a warning and recorded in
+        `invalid`.
     statistics : sequence of str, default=("pooled", "macro", "samples", "positives", "negatives", \
     "within", "worst", "difference")
         Names as in `GroupAUC.statistic`. Those that the level of disclosure does not determine are
@@ -255,10 +264,9 @@ class GroupAUCAggregator:
         Raises
         ------
         ValueError
-            If there is no valid reply, or a reply is not valid with ``on_invalid="raise"``; the
-            message names the client. If replies have different levels, rounds, or one source name
-            for different countings. With ``on_missing="raise"``, if groups are missing or
-            unexpected.
+            If there is no valid reply, which `invalid` records as well, or a reply is not valid
+            with ``on_invalid="raise"``; the message names the client. With ``on_missing="raise"``,
+            if groups are missing or unexpected.
         """
         from skfedauc.report import GroupAUC
         from skfedauc.report.group_auc import estimates_of
@@ -268,9 +276,9 @@ class GroupAUCAggregator:
         contents = list(records)
         if not contents:
             raise ValueError("the aggregator needs at least one reply of a client; got none.")
-        replies, invalid, repeated = self._valid(contents, weighted_by_key)
-        server_round = self._round_of(replies)
-        self.invalid[server_round], self.repeated[server_round] = invalid, repeated
+        named = Counter(number for content in contents for number in _rounds_in(content))
+        server_round = named.most_common(1)[0][0] if named else self._n_calls
+        replies, self.repeated[server_round] = self._valid(contents, weighted_by_key, server_round)
         counts = ScoreCounts.merge({reply.name: reply.counts for reply in replies})
         missing = self._check_groups(counts, server_round)
         report = GroupAUC(counts)
@@ -300,67 +308,75 @@ class GroupAUCAggregator:
             own["num-missing-groups"] = len(missing)
         taken = sorted(own.keys() & metrics.keys())
         if taken:
-            raise ValueError(
-                f"the clients have metrics named {_words.listed(taken)}, as the aggregator has; "
-                "rename the metrics of the clients."
+            message = (
+                f"the clients have metrics named {_words.listed(taken)}, as the aggregator has"
             )
+            if self.on_invalid == "raise":
+                raise ValueError(f"{message}; rename the metrics of the clients.")
+            _input.warn(f"{message}, which are left out; rename them.", UserWarning)
         metrics.update(own)
         self.reports[server_round] = report
         self.missing_groups[server_round] = missing or ()
         return metrics
 
     def _valid(
-        self, contents: list[RecordDict], weighted_by_key: str
-    ) -> tuple[list[_Reply], dict[str, str], tuple[str, ...]]:
-        """Return the valid replies, why each other one is invalid, and which names occur twice.
+        self, contents: list[RecordDict], weighted_by_key: str, server_round: int
+    ) -> tuple[list[_Reply], tuple[str, ...]]:
+        """Return the valid replies, and which names occur twice; record the others.
 
-        A reply that was sent again counts once.
+        A reply that was sent again counts once. What most replies have in common, the others must
+        have as well, so that a single one cannot make all others invalid.
         """
-        replies, invalid, register = {}, {}, Register()
-        for number, content in enumerate(contents, 1):
-            name = f"reply {number} of {len(contents)}"
+        replies, register, agreement = dict[int, _Reply](), Register(), Agreement("replies")
+        invalid = self.invalid[server_round] = {}
+        names = {
+            number: f"reply {number} of {len(contents)}" for number in range(1, len(contents) + 1)
+        }
+
+        @contextlib.contextmanager
+        def skipping(number: int) -> Iterator[None]:
             try:
-                reply = self._read(content, name)
-                _check_metrics(reply, weighted_by_key)
-                register.add(number, Part(reply.name, view_of(reply.counts)))
+                yield
             except ValueError as error:
                 reason = str(error)
-                if isinstance(error, MergeError):  # another counting of a source that has replied
-                    reason = (
-                        f"{error.fact}, so rows may count twice. Leave out the reply that is "
-                        "replaced, or give each client its own name by "
-                        "counts_record(counts, source=...)."
-                    )
+                if isinstance(error, MergeError):
+                    reason = f"{error.fact}{_MENDS.get(error.reason, _MEND)}"
                 if self.on_invalid == "raise":
                     raise ValueError(reason) from error
-                invalid[name] = reason
-            else:
-                replies[number] = reply
+                invalid[names[number]] = reason
+
+        for (number, name), content in zip(names.items(), contents, strict=True):
+            with skipping(number):
+                replies[number] = self._read(content, name, server_round, weighted_by_key)
+        n_alike = Counter(reply.facts for reply in replies.values())
+        for number in sorted(replies, key=lambda number: -n_alike[replies[number].facts]):
+            with skipping(number):
+                reply = replies[number]
+                register.add(number, Part(reply.name, view_of(reply.counts)))
+        first = None
+        for number, part in [*register.kept.items()]:
+            del register.kept[number]
+            with skipping(number):
+                first = first or replies[number]
+                _check_alike(first, replies[number])
+                agreement.admit(part.name, part.state())
+                register.kept[number] = part
         if invalid:
             shown = " ".join(invalid.values())
-            if not replies:
+            if not register.kept:
                 raise ValueError(f"all {len(invalid)} replies are invalid. {shown}")
             _input.warn(
                 f"{len(invalid)} of {len(contents)} replies left out as invalid. {shown}",
                 UserWarning,
             )
-        kept = [reply for number, reply in replies.items() if number in register.kept]
-        repeated = (reply.name for n, reply in replies.items() if n not in register.kept)
-        return kept, invalid, tuple(repeated)
+        kept = register.kept
+        twice = (of.name for n, of in replies.items() if n not in kept and names[n] not in invalid)
+        return [replies[n] for n in sorted(kept)], tuple(twice)
 
-    def _round_of(self, replies: list[_Reply]) -> int:
-        """Return the round of the replies, or the number of calls for replies without a round."""
-        rounds = {r.name: r.server_round for r in replies if r.server_round is not None}
-        if len(set(rounds.values())) > 1:
-            shown = "; ".join(f"{name}: round {number}" for name, number in [*rounds.items()][:20])
-            raise ValueError(
-                f"the replies are from different server rounds ({shown}); leave out the replies to "
-                "earlier requests."
-            )
-        return next(iter(rounds.values()), self._n_calls)
-
-    def _read(self, content: RecordDict, name: str) -> _Reply:
-        """Read the counts of a reply; a client has its own source name, and its own groups."""
+    def _read(
+        self, content: RecordDict, name: str, server_round: int, weighted_by_key: str
+    ) -> _Reply:
+        """Read and check a reply; a client has its own source name, and its own groups."""
         found = [record for record in content.config_records.values() if _COUNTS in record]
         if len(found) != 1:
             raise ValueError(
@@ -368,17 +384,22 @@ class GroupAUCAggregator:
                 "skfedauc.flower.counts_record(counts) into the reply of each client."
             )
         (record,) = found
-        source, server_round, data = record.get(_SOURCE), record.get(_ROUND), record[_COUNTS]
+        source, number, data = record.get(_SOURCE), record.get(_ROUND), record[_COUNTS]
         if not (
             isinstance(data, bytes)
             and isinstance(source, str | None)
-            and isinstance(server_round, int | None)
+            and isinstance(number, int | None)
         ):
             raise ValueError(f"{name} has counts that skfedauc.flower.counts_record did not make.")
         limits = self.limits
         if source is not None:
             name = f"{name}, from {_words.shortened(source)}"
             limits = dataclasses.replace(limits, source=source)
+        if number not in (None, server_round):
+            raise ValueError(
+                f"{name} is from server round {number}, and most replies of this call are from "
+                f"round {server_round}; leave out the replies to earlier requests."
+            )
         if self._groups_of is not None:
             if source not in self._groups_of:
                 raise ValueError(
@@ -391,7 +412,9 @@ class GroupAUCAggregator:
             counts = ScoreCounts.from_bytes(data, limits=limits)
         except ValueError as error:
             raise ValueError(f"{name}: {error}") from error
-        return _Reply(counts, name, server_round, content)
+        reply = _Reply(counts, name, content)
+        _check_metrics(reply, weighted_by_key)
+        return reply
 
     def _check_groups(self, counts: ScoreCounts, server_round: int) -> tuple[Any, ...] | None:
         """Compare the groups with the expected groups, and return the missing groups."""
@@ -425,12 +448,46 @@ class GroupAUCAggregator:
 
 
 class _Reply(NamedTuple):
-    """A client's counts, the client's name in messages, and the round of the counts."""
+    """A client's counts, the client's name in messages, and the content of its reply."""
 
     counts: ScoreCounts
     name: str
-    server_round: int | None
     content: Any
+
+    @property
+    def metrics(self) -> dict[str, int | None]:
+        """Length of each metric that is a list by name; None for numbers."""
+        (record,) = self.content.metric_records.values()
+        return {of: len(v) if isinstance(v, list) else None for of, v in sorted(record.items())}
+
+    @property
+    def facts(self) -> tuple[Any, ...]:
+        """What all replies of a round share."""
+        state, rule = view_of(self.counts), self.counts.disclosure
+        models = frozenset(source.model for source in self.counts.sources)
+        kind = None if state.labels is None else _labels.kind_of(state.labels)
+        shape = tuple(self.metrics.items())
+        return rule.level, rule.bins, state.classes.pos_label, kind, models, shape
+
+
+def _rounds_in(content: RecordDict) -> Iterator[int]:
+    """Yield the number of the round that a reply names."""
+    for record in content.config_records.values():
+        if _COUNTS in record and isinstance(record.get(_ROUND), int):
+            yield record[_ROUND]
+
+
+def _check_alike(first: _Reply, reply: _Reply) -> None:
+    """Refuse metrics that Flower cannot average with those of the first reply."""
+    if first.metrics != reply.metrics:
+        own, known = (
+            ", ".join(of if n is None else f"{of} of length {n}" for of, n in each.metrics.items())
+            for each in (reply, first)
+        )
+        raise ValueError(
+            f"{reply.name} has the metrics {own}, and {first.name} has {known}. Let all clients "
+            "send numbers, or lists of one length, of the same names."
+        )
 
 
 def _check_metrics(reply: _Reply, weighted_by_key: str) -> None:

@@ -41,7 +41,8 @@ class PrivateCounts(Saved):
     bins : Bins
         Bins of the scores.
     releases : tuple of Release
-        Draws of noise, each with its name, `epsilon`, `rows_per_person` and `groups`.
+        Draws of noise, each with its name, `epsilon`, `rows_per_person`, `groups`, `model` and
+        `period`.
     group_names : tuple of str
         Group column names, or empty for groups without names.
     pos_label : int, float, str or None
@@ -142,7 +143,7 @@ class PrivateCounts(Saved):
         ----------
         counts : ScoreCounts
             Counts of the site's rows without sample weights: exact, or by bins whose unions are
-            `bins`.
+            `bins`. The release keeps the model and the period of their `with_source`.
         bins : Bins
             Agreed bins, of a fixed number, that do not depend on these rows.
         groups : array-like of labels, or None
@@ -190,7 +191,12 @@ class PrivateCounts(Saved):
         epsilon, rows_per_person = check_epsilon(epsilon, rows_per_person)
         label = _agreed_label(pos_label, view_of(counts).classes)
         released = () if grid.labels is None else tuple(grid.labels.tolist())
-        release = Release(new_source(source).identifier, source, epsilon, rows_per_person, released)
+        if not isinstance(source, str | None):
+            raise TypeError(f"source must be a str or None; got {_words.described(source)}.")
+        known = counts.sources[0] if len(counts.sources) == 1 else Source()
+        identifier = new_source(source).identifier
+        facts = epsilon, rows_per_person, released, known.model, known.period
+        release = Release(identifier, source, *facts)
         exact = counts.to_vector(bins, groups)  # refuses counts for which epsilon would not hold
         negatives, positives = with_noise(
             exact.reshape(2, grid.n_groups, grid.n_bins), epsilon, rows_per_person
@@ -226,7 +232,8 @@ class PrivateCounts(Saved):
         Warns
         -----
         UserWarning
-            If different releases have one source name, or a part without noise has withheld groups.
+            If different releases have one source name and period, if parts name different models,
+            or a part without noise has withheld groups.
 
         Examples
         --------

@@ -32,7 +32,8 @@ from skfedauc.privacy.laplace import MOST_SCALE, variance_of
 _MOST = 1 << 62
 # Noise beyond this multiple of its scale has a probability below 1e-21
 _MOST_NOISE = 50.0
-_VERSION = 1
+# Version 2 has models or periods of releases
+_VERSION = 2
 _COLUMNS = ("group", "bin", "n_negatives", "n_positives")
 
 
@@ -51,6 +52,8 @@ class Release(NamedTuple):
         Largest number of rows of one person; epsilon covers the addition or removal of these rows.
     groups : tuple
         Labels of groups whose counts are in the release, or empty without groups.
+    model, period : str or None
+        The model that scored the rows, and when they arose.
     """
 
     identifier: str
@@ -58,6 +61,8 @@ class Release(NamedTuple):
     epsilon: float
     rows_per_person: int
     groups: tuple[Any, ...]
+    model: str | None = None
+    period: str | None = None
 
     @property
     def protected(self) -> str:
@@ -200,7 +205,8 @@ def _check_distinct(parts: Mapping[str, State]) -> None:
     A site that drew noise twice has two releases with one name.
     """
     seen: dict[str, str] = {}
-    names: Counter[str | None] = Counter()
+    names: Counter[tuple[str | None, ...]] = Counter()
+    models: set[str | None] = set()
     for name, part in parts.items():
         items: tuple[Release | Source, ...] = (*part.releases, *part.sources)
         for item in items:
@@ -210,8 +216,16 @@ def _check_distinct(parts: Mapping[str, State]) -> None:
                     f"{item.identifier}, so its rows would count twice. Leave one of them out."
                 )
             seen[item.identifier] = name
-            names[item.name] += 1
-    repeated = sorted(name for name, n in names.items() if name and n > 1)
+            names[item.name, item.model, item.period] += 1
+            models.add(item.model)
+    known = sorted(model for model in models if model is not None)
+    if len(known) > 1:
+        _input.warn(
+            f"the parts were scored by different models, {listed(known)}, whose scores "
+            "may not be comparable. Merge the parts of each model by themselves.",
+            UserWarning,
+        )
+    repeated = sorted({name for (name, *_), n in names.items() if name and n > 1})
     if repeated:
         _input.warn(
             f"several releases or exact counts have the same source name, {listed(repeated)}. If "
@@ -228,14 +242,15 @@ def content_of(state: State) -> bytes:
     position = {label: g for g, label in enumerate(state.groups)}
     facts: dict[str, Any] = {
         "format": parquet.FORMATS["PrivateCounts"],
-        "version": _VERSION,
+        "version": 2 if any(of.model or of.period for of in state.releases) else 1,
         "package": parquet.version_of_package(),
         "bins": state.bins.to_dict(),
         "groups": None if state.labels is None else list(map(entry_of, state.groups)),
         "group_names": list(state.group_names),
         "pos_label": state.pos_label,
         "releases": [
-            release._asdict() | {"groups": [position[label] for label in release.groups]}
+            {key: of for key, of in release._asdict().items() if key == "name" or of is not None}
+            | {"groups": [position[label] for label in release.groups]}
             for release in state.releases
         ],
         "sources": [source.to_dict() for source in state.sources],
@@ -303,11 +318,13 @@ def _groups_at(positions: Any, known: list[Any]) -> tuple[Any, ...]:
 
 def _release_of(facts: Any, known: list[Any]) -> Release:
     release = Release(**facts | {"groups": _groups_at(facts["groups"], known)})
-    identifier, name, epsilon, k, _ = release
+    identifier, name, epsilon, k, _, *told = release
     check(
         {
             "a release has no identifier": re.fullmatch("[0-9a-f]{32}", identifier),
-            "a release has a name that is not text": isinstance(name, str | None),
+            "a release has a name, model or period that is not text": all(
+                isinstance(text, str | None) for text in (name, *told)
+            ),
             "a release has no epsilon": type(epsilon) is float and 0 < epsilon < math.inf,
             "a release has an impossible number of rows per person": type(k) is int
             and 0 < k <= MOST_SCALE * epsilon,

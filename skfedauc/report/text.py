@@ -14,6 +14,7 @@ import numpy as np
 
 from skfedauc import _words
 from skfedauc.counts.score_counts import left_out as without_group
+from skfedauc.counts.state import sources_in_words
 from skfedauc.inference.differences import DifferenceTest, null_difference
 from skfedauc.inference.intervals import NEW_GROUPS
 from skfedauc.report import intervals
@@ -118,7 +119,8 @@ def first_lines(estimates: GroupEstimates, left_out: str) -> FirstLines:
         answers += _worst(quiet)
     if used.sum() > 1:
         answers += _gap(quiet)
-    answers += [left_out] * bool(left_out)
+    known = sources_in_words(quiet.pairs.counts.sources)
+    answers += filter(None, [left_out, known and f"Counted by {known}."])
     rows, note = _table(quiet)
     more = _MORE if quiet.measure.is_auc else _MORE_OF_MEASURES
     return FirstLines(_headline(quiet), tuple(answers), rows, quiet.labels.nlevels, note, more)

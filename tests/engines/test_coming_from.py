@@ -6,9 +6,17 @@ import shutil
 import subprocess
 import sys
 
+import numpy as np
+import pandas as pd
 import pytest
+from scipy.stats import norm
+from sklearn.compose import make_column_transformer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
 from test_docs import DOCS, code_blocks, enter, run_python
 from xgboost.tracker import RabitTracker
+
+from skfedauc import FairnessAudit
 
 PAGES = DOCS / "reference" / "coming_from"
 PYTHON = {"python", "pycon"}
@@ -43,6 +51,23 @@ def test_every_block_on_engines_gives_what_stands_below_it(spark, monkeypatch, t
         return block.replace('spark.read.parquet("rows.parquet")', here)
 
     run_blocks(DOCS / "how_to" / "where_the_rows_are.md", PYTHON, change, spark=spark)
+
+
+def test_the_recipe_of_skore_adds_the_scorer_to_a_report():
+    skore = pytest.importorskip("skore")
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"age": rng.normal(size=400), "sex": rng.choice(["f", "m"], 400)})
+    y = (rng.random(400) < norm.cdf(X["age"])).astype(int)
+    age = make_column_transformer(("passthrough", ["age"]))
+    own = {"X_train": X[:200], "y_train": y[:200], "X_test": X[200:], "y_test": y[200:]}
+    report = skore.EstimatorReport(make_pipeline(age, LogisticRegression()), **own)
+    names = {"report": report, "FairnessAudit": FairnessAudit}
+    page = DOCS / "tutorials" / "signed_off_audit.md"
+    ((line, block),) = ((n, of) for _, n, of in code_blocks(page) if "report.metrics.add" in of)
+    run_python(block, line, names, page)
+    worst = names["scorer"](report.estimator_, X[200:], y[200:])
+    assert worst == names["audit"].report.worst
+    assert report.metrics.summarize().frame().squeeze()["worst_group_auc"] == worst
 
 
 # Each worker has the rows of one device, and prints XGBoost's AUC of the scores.

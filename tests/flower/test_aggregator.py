@@ -93,11 +93,41 @@ def test_reports_are_kept_by_the_round_that_clients_name_or_by_calls(named, kept
     assert list(aggregator.reports) == kept
 
 
-def test_a_reply_from_another_round_is_refused():
-    replies = [reply("bern", server_round=3), reply("kyiv", server_round=2), reply("lima")]
-    message = "different server rounds .*'bern'.*3.*'kyiv'.*2"
-    with pytest.raises(ValueError, match=message):
-        GroupAUCAggregator()(replies)
+POSITIVE_IS_0 = ScoreCounts.from_predictions(*rows_of("kyiv"), groups=["kyiv"] * 40, pos_label=0)
+NUMBERED = ScoreCounts.from_predictions(*rows_of("kyiv"), groups=[7] * 40)
+OTHER_MODEL = counts_of("kyiv").with_source("kyiv", model="m2")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        ({"server_round": 2}, "'kyiv' is from server round 2, and most .* round 3"),
+        ({"counts": counts_of("kyiv").reduced("summary")}, "is exact, and .*'kyiv' is a summary"),
+        ({"counts": counts_of("kyiv").reduced(BINS)}, "is exact, and .*'kyiv' is Bins"),
+        ({"counts": POSITIVE_IS_0}, "2 positive labels, 1 in .*'bern' and 0 in .*'kyiv'. Let all"),
+        ({"counts": NUMBERED}, "'kyiv': groups of different kinds"),
+        ({"counts": OTHER_MODEL}, "'bern'.*'m1'.* and .*'kyiv'.*'m2'.* different models"),
+        ({"metrics": {"auc": [0.5]}}, "'kyiv' has the metrics auc of length 1, .*'bern' has auc,"),
+        ({"metrics": {"loss": 0.5}}, "'kyiv' has the metrics auc, loss, .*'bern' has auc,"),
+        ({"metrics": {"auc-pooled": 0.5}}, "'kyiv' has the metrics auc, auc-pooled"),
+    ],
+)
+def test_a_reply_that_disagrees_with_most_is_refused_or_skipped(arguments, reason):
+    """Also where it comes first."""
+    good = [
+        reply(site, counts_of(site).with_source(site, model="m1"), server_round=3)
+        for site in ("bern", "lima")
+    ]
+    other = reply("kyiv", **{"server_round": 3, **arguments})
+    for replies in ([other, *good], [*good, other]):
+        with pytest.raises(ValueError, match=reason):
+            GroupAUCAggregator()(replies)
+        skipping = GroupAUCAggregator(on_invalid="skip")
+        with pytest.warns(UserWarning, match="^1 of 3 replies left out as invalid"):
+            assert skipping(replies) == GroupAUCAggregator()(good)
+        (found,) = skipping.invalid[3].items()
+        assert found[0] == f"reply {replies.index(other) + 1} of 3"
+        assert re.search(reason, found[1])
 
 
 def test_a_lost_client_is_named():
@@ -228,8 +258,9 @@ def test_invalid_replies_are_skipped_and_recorded():
         GroupAUCAggregator(expected_groups=sites)(replies)
     with pytest.raises(ValueError, match="all 1 replies are invalid"):
         aggregator([garbage])
-    # The results of earlier rounds remain.
+    # The results of earlier rounds remain, and why this one has none.
     assert list(aggregator.reports) == [1]
+    assert list(aggregator.invalid[2]) == ["reply 1 of 1"]
 
 
 def test_a_client_that_replies_twice_is_refused():
@@ -251,25 +282,10 @@ def test_a_client_that_replies_twice_is_refused():
     assert list(aggregator.reports) == [1, 2]
 
 
-@pytest.mark.parametrize(
-    ("count", "message"),
-    [
-        (
-            lambda site: ScoreCounts.from_predictions(
-                *rows_of(site), groups=[site] * 40, pos_label=int(site == "bern")
-            ),
-            "^reply 2 of 2, from 'oslo': .* pos_label is 0 and 1",
-        ),
-        (
-            lambda _: ScoreCounts.from_predictions([], [], groups=[]),
-            "'num-examples' is 0 in all 2 replies",
-        ),
-    ],
-    ids=["positive label", "no rows"],
-)
-def test_counts_that_do_not_fit_together_are_refused(count, message):
-    with pytest.raises(ValueError, match=message):
-        GroupAUCAggregator()([reply(site, count(site)) for site in ("bern", "oslo")])
+def test_a_round_without_rows_is_refused():
+    empty = ScoreCounts.from_predictions([], [], groups=[])
+    with pytest.raises(ValueError, match="'num-examples' is 0 in all 2 replies"):
+        GroupAUCAggregator()([reply(site, empty) for site in ("bern", "oslo")])
 
 
 BOUND = {site: [site] for site in SITES}
