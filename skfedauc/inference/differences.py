@@ -331,12 +331,13 @@ def shared_errors(
     """
     if correlation is None or isinstance(one, Limits) or isinstance(other, Limits):
         return correlation, None
-    total = one.error**2 + other.error**2
-    rest = (1.0 - correlation) * total + correlation * (one.error - other.error) ** 2
-    is_known = (rest > ROUNDING * total) | (np.abs(one.value - other.value) < ROUNDING)
-    larger = np.abs(one.quantile) > np.abs(other.quantile)
-    quantile = np.where(larger, one.quantile, other.quantile)
-    return np.where(is_known, correlation, 0.0), (quantile * one.error, quantile * other.error)
+    is_equal = np.isclose(one.error, other.error, rtol=1e-6, atol=0.0)
+    unknown = (correlation > 1.0 - ROUNDING) & is_equal & (one.value != other.value)
+    quantile = other.quantile
+    if np.ptp(np.append(one.quantile, quantile)) > 0.0:
+        larger = np.maximum(np.abs(one.quantile), np.abs(quantile))
+        quantile = np.copysign(larger, quantile)
+    return np.where(unknown, 0.0, correlation), (quantile * one.error, quantile * other.error)
 
 
 def reach_of_difference(
@@ -465,8 +466,10 @@ def largest_difference(
         reach = _distance(taken(one, (rows, None)), taken(other, columns), sign, of_pairs)
         apart = value[rows, None] - others[columns]
         # Omit a group itself, and equal AUCs: those of the same readings have a lower limit of 0.
-        omitted = (rows[:, None] == columns) | ((apart == 0.0) & (sign < 0))
-        found: Floats = np.where(omitted, -np.inf, apart + sign * reach)
+        omitted = (rows[:, None] == columns) | (apart == 0.0 if sign < 0.0 else False)
+        apart += sign * reach
+        apart[omitted] = -np.inf
+        return apart
         return found
 
     rows = columns = np.arange(value.size)
