@@ -135,7 +135,7 @@ class AUCSpread(NamedTuple):
         """
         deviate = np.asarray(deviate, np.float64)
         n = self.auc.size
-        if n > _BLOCK and deviate.ndim == 0:
+        if n > _BLOCK and self.auc.ndim == 1 and deviate.ndim == 0:
             if self.alike is not None:
                 different = self._replace(alike=None).take(examples_of(self.alike))
                 return different.limit(end, deviate, method)[self.alike]
