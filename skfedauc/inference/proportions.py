@@ -131,14 +131,15 @@ def lower_limit_of_ratio(
             own = squares_between(distance, error, shared)
             return own - distance**2 + shared * (error**2 - own)
 
-        of_one = np.maximum(of_one - added(first, s), 0.0)
-        of_other = of_other - added(second, t)
+        of_one, of_other = of_one - added(first, s), of_other - added(second, t)
     root = np.sqrt(np.maximum(product**2 - of_one * of_other, 0.0))
     with np.errstate(divide="ignore", invalid="ignore"):
         # With a product below 0, the usual denominator would cancel.
         found = np.where(product < 0.0, (product - root) / of_other, of_one / (product + root))
-    # A limit of 0 also holds for shares of 0, for which the fraction is 0 / 0.
-    return np.where(of_one > 0.0, found, of_one)
+    # Errors can reach beyond a value that is clearly the larger one. Else a limit of 0 holds, also
+    # for shares of 0, for which the fraction is 0 / 0.
+    is_larger = (a > b) & (of_one + of_other > 2.0 * product)
+    return np.where((of_one > 0.0) | is_larger, found, 0.0)
 
 
 def estimates_of_shares(shares: Floats, rows: Floats | Shares) -> Estimates:
