@@ -137,6 +137,16 @@ def test_variances_of_disparities_equal_the_jackknife():
         assert found[g] == pytest.approx(expected, rel=1e-4)
 
 
+def test_a_disparity_that_changes_without_variance_has_no_test():
+    """In the second model, each positive of a group is above one more negative of the others."""
+    codes, positive = np.repeat([0, 1], 6), np.tile(np.repeat([True, False], 3), 2)
+    scores = np.array([[4, 2, 0, 1, 3, 5] * 2, [6, 4, 2, 1, 3, 5, 4, 2, 0, 1, 3, 5]], float)
+    found = joint_disparities(Rows(positive, scores, np.ones(12), codes, 2))
+    assert found.auc[1] - found.auc[0] == pytest.approx([1 / 3, -1 / 3])
+    assert np.isnan(found.variance[0, 1]).all()
+    assert (found.variance[0, 0] == 0).all()
+
+
 def test_each_model_keeps_its_own_response():
     """A model with decisions only, or decision values, is compared on these."""
     rng = np.random.default_rng(0)

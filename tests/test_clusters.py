@@ -348,15 +348,44 @@ def test_shared_clusters_change_the_test_of_a_difference():
     assert test.pvalue < other.pvalue
     table = report.compare_groups()
     assert test.pvalue == pytest.approx(table["pvalue"].iloc[0], rel=1e-6)
-    # MOVER with the correlation, from the limits of both groups (Zou 2008)
-    limits = report.confidence_intervals()
+    limits, r = report.confidence_intervals(), correlation
     a, b = limits["auc"]
-    low = a - limits["ci_low"].iloc[0], limits["ci_high"].iloc[1] - b
-    reach = np.sqrt(low[0] ** 2 + low[1] ** 2 - 2 * correlation * low[0] * low[1])
+    squared = np.square([a - limits["ci_low"].iloc[0], limits["ci_high"].iloc[1] - b])
+    quantile = stats.t.ppf(0.975, variances.degrees_of_freedom.min())
+    errors = quantile * np.sqrt(variances.delong)
+    own = squared + r * np.maximum(errors**2 - squared, 0)
+    reach = np.sqrt((1 - r) * own.sum() + r * np.ptp(errors) ** 2)
     assert table["ci_low"].iloc[0] == pytest.approx(a - b - reach, rel=1e-9)
     one_sided = report.compare_groups(confidence_level=0.9).iloc[0]
     limit = max(one_sided["ci_high"], -one_sided["ci_low"])
     assert report.test_margin(0.1).limit == pytest.approx(limit, rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", [242, None])
+def test_few_clusters_in_both_groups_give_no_p_value_of_zero(seed):
+    """Few clusters can have a correlation of nearly 1, or of 1, by chance."""
+    if seed is None:  # In the second group, each positive is above one more negative.
+        y, score = np.repeat([True, False], 3), np.array([[4, 2, 0, 1, 3, 5], [6, 4, 2, 1, 3, 5]])
+    else:
+        rng, y = np.random.default_rng(seed), np.arange(43) < 3
+        score = np.sqrt(0.9) * rng.normal(size=43) + np.sqrt(0.1) * rng.normal(size=(2, 43))
+        score += 1.19 * y
+    report = GroupAUC.from_predictions(
+        np.tile(y, 2),
+        score.ravel(),
+        groups=np.repeat([0, 1], y.size),
+        clusters=np.tile(np.arange(y.size), 2),
+    )
+    correlation = report._estimates.variances.clusters.correlation_matrix(np.array([0, 1]))[0, 1]
+    assert correlation > (0.98 if seed else 1 - 1e-9)
+    found = report.test_difference()
+    assert found.difference > 0.1
+    assert found.pvalue > 0.05
+    for level in (0.5, 0.9, 0.99, 1 - 1e-6, 1 - 1e-12):
+        test = report.test_difference(confidence_level=level)
+        pair = report.compare_groups(confidence_level=level).iloc[0]
+        assert (test.ci_low > 0) == (test.pvalue < 1 - level)
+        assert (pair.ci_low > 0 or pair.ci_high < 0) == (pair.pvalue < 1 - level)
 
 
 def test_a_single_cluster_gives_the_widest_interval():

@@ -12,7 +12,11 @@ from skfedauc.audit import QUESTIONS
 from skfedauc.audit.answers import answer
 from skfedauc.inference import differences
 from skfedauc.inference import proportions as limits_of
-from skfedauc.inference.differences import difference, limits_of_difference
+from skfedauc.inference.differences import (
+    clearest_difference,
+    difference,
+    limits_of_difference,
+)
 from skfedauc.inference.intervals import Limits
 
 
@@ -171,3 +175,28 @@ def test_limits_of_shares_are_known_for_the_smallest_tails():
     for tail in (1e-100, 1e-200, 1e-300):
         low = limits_of.lower_limit(2.0, n_trials, tail)
         assert ((low >= 0.0) & (low <= 2.0 / n_trials)).all()
+
+
+@pytest.mark.parametrize("seed", [32, 36, 195, 244, 305])
+def test_p_values_of_correlated_shares_agree_with_limits(seed):
+    """Clusters with equal events in all groups give correlations up to 1."""
+    rng = np.random.default_rng(seed)
+    k, c = int(rng.integers(2, 4)), int(rng.integers(3, 25))
+    rows = rng.integers(1, 6, (k, c)).astype(float)
+    if rng.random() < 0.3:
+        rows *= rng.lognormal(0, 1, (k, c))
+    base = rng.random(c) < rng.choice([0.1, 0.3, 0.5, 0.8])
+    other = rng.random((k, c)) < rng.choice([0, 0.05, 0.3, 1])
+    events = np.where(other, rng.random((k, c)) < 0.5, base)
+    group, cluster = np.divmod(np.arange(k * c), c)
+    weights = rows.ravel()
+    sums = limits_of.ClusterSums(group, cluster, k, c, events.ravel() * weights, weights, weights)
+    given = limits_of.estimates_of_shares(sums.value, sums.shares), k
+    pvalue, _ = clearest_difference(*given, sums.correlation)
+    assert pvalue > 1e-9
+    for alpha in (0.5, 0.2, 0.1, 0.05, 0.01, 1e-3, 1e-6):
+        least, most = limits_of_difference(*given, alpha, sums.correlation)
+        low, high = limits_of.limits_of_ratio(*given, alpha, sums.correlation)
+        assert (pvalue < alpha) == (least > 0) == (high < 1)
+        assert least <= np.ptp(sums.value) <= most
+        assert low <= sums.value.min() / sums.value.max() <= high

@@ -25,6 +25,17 @@ def averages(n_runs: int, seed: int, n_groups: int, tau: float, m: int, n: int) 
     return [percent(values) for values in held.values()]
 
 
+def with_small(n_runs: int, seed: int, m: int, auc: float, ratio: float) -> list[str]:
+    """Coverage of averages of a group of m/100 m and one of 2/20."""
+    rng, of = np.random.default_rng(seed), groups(2, [m, 2], [100 * m, 20], auc, ratio)
+    held: dict[str, list[bool]] = {name: [] for name in ("macro", "samples", "within")}
+    for _ in range(n_runs):
+        found = report(rng, of)
+        for name, values in held.items():
+            values.append(covers(interval_of(found, name, "rows"), auc))
+    return [percent(values) for values in held.values()]
+
+
 def pooled(n_runs: int, seed: int, n_groups: int, spread: float) -> list[str]:
     """Coverage of the pooled AUC for fixed groups, and for random groups with random shifts.
 
@@ -166,6 +177,20 @@ def equivalence(
 
 
 TABLES = [
+    Table(
+        "Averages of a small group and a larger one",
+        "Coverage in % of 95 % intervals of averages of two groups with the same AUC, of which the "
+        "second has 2/20. The ratio is the standard deviation of the positives divided by that of "
+        "the negatives.",
+        ["larger group, AUC, ratio", "macro", "samples", "within"],
+        [
+            (f"{m}/{100 * m:,}, {auc}, {ratio}", with_small, (m, auc, ratio))
+            for m in (8, 20)
+            for auc in (0.8, 0.9)
+            for ratio in (1.0, 2.0, 3.0)
+        ],
+        coverage=["macro", "samples", "within"],
+    ),
     Table(
         "Average of group AUCs (macro)",
         "Coverage in % of 95 % intervals. `over rows` is the coverage of intervals over rows "

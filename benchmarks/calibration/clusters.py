@@ -15,6 +15,14 @@ from benchmarks.calibration.simulation import (
 )
 from benchmarks.calibration.table import Plot, Table
 from skfedauc import GroupAUC, compare_models
+from skfedauc.inference.differences import difference, taken
+from skfedauc.inference.intervals import Limits, Spreads
+from skfedauc.inference.quantiles import normal_quantile
+from skfedauc.inference.variances import Extremes
+from skfedauc.report.group_auc import estimates_of
+
+# Negatives for each positive of two readings
+PER_POSITIVE = 10
 
 
 class Clusters(NamedTuple):
@@ -132,6 +140,34 @@ def crossed(n_runs: int, seed: int, n_groups: int, n_clusters: int, icc: float) 
     return [percent(values) for values in (held, *rejected.values())]
 
 
+def paired_readings(
+    n_runs: int, seed: int, m: int, rho: float, one: float, other: float
+) -> list[str]:
+    """Return how often limits miss the difference of two readings of each case."""
+    rng, n = np.random.default_rng(seed), n_runs * (m + PER_POSITIVE * m)
+    y, run = np.tile(np.arange(n // n_runs) < m, n_runs), np.repeat(np.arange(n_runs), n // n_runs)
+    scores = np.sqrt(rho) * rng.normal(size=n) + np.sqrt(1.0 - rho) * rng.normal(size=(2, n))
+    scores += np.sqrt(2.0) * y * ndtri([[one], [other]])
+    groups = np.concatenate([2 * run, 2 * run + 1])
+    found = GroupAUC.from_predictions(
+        np.tile(y, 2), scores.ravel(), groups=groups, clusters=np.tile(np.arange(n), 2)
+    )
+    variances, first = estimates_of(found).variances, np.arange(0, 2 * n_runs, 2)
+    assert variances.clusters is not None
+    spreads = Spreads.of(Extremes(variances, variances, variances))
+    correlation = variances.clusters.correlations(first, first + 1)
+    missed = []
+    for is_of_zou in (False, True):
+        for tail in (0.025, 0.0005):
+            low, high = spreads.estimates(normal_quantile(tail))
+            both = low._replace(high=high.high)
+            pair = [taken(both, first), taken(both, first + 1)]
+            limits = [Limits(*of[:3]) for of in pair] if is_of_zou else pair
+            _, least, most = difference(limits[0], limits[1], correlation)
+            missed.append(percent((least > one - other) | (one - other > most)))
+    return missed
+
+
 def paired_clusters(n_runs: int, seed: int, of: Clusters) -> list[str]:
     """Error rate of the comparison of two models with equal AUCs on clustered rows."""
     rng, rejected = np.random.default_rng(seed), {True: [], False: []}
@@ -240,6 +276,28 @@ TABLES = [
         coverage=["macro"],
         error_rate=["error rate", "error rate without clusters"],
         others=[Plot("Power in %", ["power", "power without clusters"])],
+    ),
+    Table(
+        "Two readings of each case",
+        "Each case is a cluster with one row in each of two groups, whose scores have the "
+        f"correlation rho, and {PER_POSITIVE} negatives for each positive. Share in % of "
+        "intervals without the true difference of the AUCs, at 95 % and at 99.9 %, and the same of "
+        "intervals with the correlation of the limits (Zou 2007), which the package does not use.",
+        [
+            "positives, rho, AUCs",
+            "95 %",
+            "99.9 %",
+            "Zou, 95 %",
+            "Zou, 99.9 %",
+        ],
+        [
+            (f"{m}, {rho}, {one} and {other}", paired_readings, (m, rho, one, other))
+            for one, other in ((0.8, 0.8), (0.6, 0.6), (0.95, 0.8))
+            for m in (3, 5, 10, 20)
+            for rho in (0.5, 0.9, 0.99)
+        ],
+        share=5.0,
+        others=[Plot("Missed at 95 %, in %", ["95 %", "Zou, 95 %"], 5.0, True)],
     ),
     Table(
         "Two models on clustered rows",

@@ -11,7 +11,7 @@ import dataclasses
 import functools
 import itertools
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -94,6 +94,8 @@ class Data(NamedTuple):
 
 # Positives and negatives of a group
 SIZES = {5: 250, 10: 500, 20: 500}
+# Some designs have groups of 8/800, and a last group of this size.
+SMALL = 2, 20
 SHAPES = {f"ratio {ratio:.2g}": (ratio, 0.0) for ratio in (1 / 3, 0.5, 1.0, 2.0, 3.0)}
 SHAPES |= {f"two values, rate {rate:g}": (0.0, rate) for rate in (0.001, 0.01, 0.1)}
 
@@ -108,7 +110,9 @@ def draw(
 ) -> Data:  # fmt: skip
     """Draw runs of k groups, whose AUCs fall by `step` from each group to the next."""
     larger = np.where((np.arange(k) == k - 1) & (kind == "unequal"), 10, 1)
-    sizes = np.array([m, SIZES[m]])[:, None] * larger
+    sizes = np.array([m, SIZES.get(m, 100 * m)])[:, None] * larger
+    if kind == "small":
+        sizes[:, -1] = SMALL
     y = np.tile(np.concatenate([np.arange(a + b) < a for a, b in sizes.T]), n_runs)
     groups = np.repeat(np.arange(n_runs * k), np.tile(sizes.sum(axis=0), n_runs))
     aucs = auc - step * np.arange(k)
@@ -245,11 +249,16 @@ def of_all_runs(data: Data) -> Errors:
     return group_limits(data) | averages(data) | differences(data) | equality(data)
 
 
-def pooled(data: Data) -> Errors:
-    """The pooled AUC; the negatives of all groups have one distribution."""
-    limits = data.report.confidence_intervals(of="statistics").loc["pooled"]
-    true = float(data.m @ data.auc / data.m.sum())
-    return {"`pooled`": float(missed(limits["ci_low"], limits["ci_high"], true))}
+def statistics(data: Data) -> Errors:
+    """The pooled AUC, as negatives of all groups have one distribution; averages with clusters."""
+    table = data.report.confidence_intervals(of="statistics")
+    shares = shares_of(data) | {"pooled": data.m / data.m.sum()}
+    found = {}
+    for name, c in shares.items():
+        wrong = missed(*table.loc[name, ["ci_low", "ci_high"]], c @ data.auc)
+        if name == "pooled" or "clusters" in data.rows:
+            found[f"`{name}`{', clusters' * (name != 'pooled')}"] = float(wrong)
+    return found
 
 
 def rest(data: Data) -> Errors:
@@ -290,34 +299,39 @@ def models(data: Data) -> Errors:
     return found
 
 
-def auc_designs() -> dict[str, tuple[Any, ...]]:
-    """Return designs of equal AUCs, of AUCs that differ by .1, and of other rows."""
-    equal = itertools.product((2, 5), SIZES, (0.7, 0.9, 0.95), SHAPES, (0.0,), ("",))
-    lower = itertools.product((5,), (5, 20), (0.8, 0.95), SHAPES, (0.1,), ("",))
-    few = ("ratio 1", "ratio 2", "ratio 3", "two values, rate 0.01")
-    kinds = ("unequal", "weights", "clusters")
-    others = itertools.product((5,), (10, 20), (0.8, 0.95), few, (0.0,), kinds)
+def named(designs: Iterable[tuple[Any, ...]]) -> dict[str, tuple[Any, ...]]:
     found = {}
-    for k, m, auc, shape, apart, kind in itertools.chain(equal, lower, others):
+    for k, m, auc, shape, apart, kind in designs:
         if 2.0 * auc - 1.0 + SHAPES[shape][1] <= 1.0:
-            lowest = f" to {auc - apart:g}" if apart else ""
-            name = f"{k} of {m}/{SIZES[m]}, {auc:g}{lowest}, {shape}{', ' * bool(kind)}{kind}"
+            lowest, n = f" to {auc - apart:g}" if apart else "", SIZES.get(m, 100 * m)
+            name = f"{k} of {m}/{n}, {auc:g}{lowest}, {shape}{', ' * bool(kind)}{kind}"
             found[name] = (k, m, auc, shape, apart / (k - 1), kind)
     return found
 
 
-DESIGNS = auc_designs()
+FEW = ("ratio 1", "ratio 2", "ratio 3", "two values, rate 0.01")
+# Equal AUCs, AUCs that differ by .1, and other rows
+DESIGNS = named(
+    itertools.chain(
+        itertools.product((2, 5), SIZES, (0.7, 0.9, 0.95), SHAPES, (0.0,), ("",)),
+        itertools.product((5,), (5, 20), (0.8, 0.95), SHAPES, (0.1,), ("",)),
+        itertools.product(
+            (5,), (10, 20), (0.8, 0.95), FEW, (0.0,), ("unequal", "weights", "clusters")
+        ),
+    )
+)
+WITH_SMALL = named(itertools.product((2, 5), (8, 20), (0.8, 0.9), FEW, (0.0,), ("small",)))
 TOGETHER = Family(
-    DESIGNS,
+    DESIGNS | WITH_SMALL,
     draw,
     (of_all_runs,),
-    ((500, len(DESIGNS)), (2_000, 10)),
+    ((500, len(DESIGNS | WITH_SMALL)), (2_000, 10)),
     together=True,
 )
 ONE_BY_ONE = Family(
     DESIGNS,
     draw_run,
-    (pooled, rest, ranking, disparities, models),
+    (statistics, rest, ranking, disparities, models),
     ((40, len(DESIGNS)), (100, 10)),
 )
 
@@ -464,9 +478,11 @@ def line(n_runs: int, _seed: int, key: str) -> list[str]:
     return searched(n_runs)[key]
 
 
+AVERAGES = "macro", "samples", "positives", "negatives", "within"
 NAMES = [
     "AUC of a group",
-    *(f"`{name}`" for name in ("macro", "samples", "positives", "negatives", "within", "pooled")),
+    *(f"`{name}`" for name in (*AVERAGES, "pooled")),
+    *(f"`{name}`, clusters" for name in AVERAGES),
     "`worst`",
     "`difference`",
     *(f"`compare_groups`, {name}" for name in ("one pair", "all pairs", "a reference", "the rest")),
@@ -500,7 +516,9 @@ TABLES = [
         "AUC, and distribution of the scores: the ratio is the standard deviation of the positives "
         "divided by that of the negatives, and scores of two values have a false positive rate; "
         "one group ten times larger, weights with log-normal distribution, clusters of five rows "
-        f"of a class), of {len(RATES.designs)} designs of rates, and of "
+        f"of a class), of {len(WITH_SMALL)} more for limits of group AUCs and what follows from "
+        f"them, with a small last group of {SMALL[0]}/{SMALL[1]}, of {len(RATES.designs)} designs "
+        "of rates, and of "
         f"{len(PROBABILITIES.designs)} designs of calibrated scores. `median` is that of all "
         "designs. The two worst designs of a search with fewer runs have new draws, of which "
         "`worst` is the larger rate. Limits of group AUCs, and what follows from them, have four "

@@ -7,10 +7,15 @@ and b and their limits (l, u) and (L, U), the lower limit of a - b is ``a - b - 
 with the rest use Sidak's (1967). Each p value is the smallest error rate at which the interval
 excludes 0.
 
-If groups share clusters, the AUCs have an estimated correlation r, and the root has the additional
-term ``- 2 r (a - l) (U - b)``; quantiles of the studentized range are then an approximation. For
-binned scores, a and l are those of the lowest AUCs, b and U those of the highest, and r is the
-smaller of its values at both extremes.
+If groups share clusters, the AUCs have an estimated correlation r. Zou and Donner's term ``- 2 r (a
+- l) (U - b)`` takes the limits for shared, although what the clusters share cancels up to the
+difference of the standard errors s and t; and the limits end at 0 and 1, so that r near 1 would
+make the interval shorter at a higher level. With q for Student's quantile, the square is therefore
+``(1 - r) (x + y) + r q**2 (s - t)**2``, where x is ``(a - l)**2``, or a part r of the way to ``(q
+s)**2`` if that is larger, and y likewise. It grows with q without end, and is Zou and Donner's for
+symmetric limits. Quantiles of the studentized range are an approximation here. For binned scores, a
+and l are those of the lowest AUCs, b and U those of the highest, and r is the smaller of its values
+at both extremes.
 """
 
 from __future__ import annotations
@@ -25,14 +30,21 @@ from numpy.typing import ArrayLike, NDArray
 
 from skfedauc._words import counted, shortened
 from skfedauc.counts.moments import Floats, ratio
-from skfedauc.inference.intervals import AUCSpread, Interval, Limits, Method, Spreads
+from skfedauc.inference.intervals import (
+    AnyLimits,
+    AUCSpread,
+    Interval,
+    Limits,
+    Method,
+    Spreads,
+)
 from skfedauc.inference.quantiles import (
     normal_quantile,
     roots_of,
     studentized_range_quantile,
     studentized_range_tail,
 )
-from skfedauc.inference.row_effects import Numbers
+from skfedauc.inference.row_effects import ROUNDING, Numbers
 from skfedauc.inference.variances import Clusters, Extremes, Variances
 from skfedauc.pairs import sum_of_others
 
@@ -285,44 +297,81 @@ def _deviates(one: Spreads, other: Spreads, correlation: Floats | None) -> Float
     difference = upper.auc - lower.auc
 
     def lower_limit(deviate: Floats) -> Floats:
-        distances = upper.auc - upper.limit(0.0, deviate), lower.limit(1.0, deviate) - lower.auc
-        return difference - reach_of_difference(*distances, correlation)
+        one = upper.auc, upper.limit(0.0, deviate), upper.auc
+        two = lower.auc, lower.auc, lower.limit(1.0, deviate)
+        limits = upper.with_errors(one, deviate), lower.with_errors(two, deviate)
+        return difference - _distance(*limits, -1.0, correlation)
 
     return roots_of(lower_limit, np.zeros_like(difference), np.full_like(difference, FURTHEST))
 
 
 def difference(
-    one: Limits, other: Limits, correlation: Floats | None = None, most: float = 1.0
+    one: AnyLimits, other: AnyLimits, correlation: Floats | None = None, most: float = 1.0
 ) -> Limits:
     """Return the difference, at most `most`, of two estimates, perhaps correlated, with limits."""
     value = one.value - other.value
-    below = reach_of_difference(one.value - one.low, other.high - other.value, correlation)
-    above = reach_of_difference(one.high - one.value, other.value - other.low, correlation)
+    below, above = (_distance(one, other, sign, correlation) for sign in (-1.0, 1.0))
     return Limits(value, np.maximum(value - below, -most), np.minimum(value + above, most))
 
 
-def reach_of_difference(first: Floats, second: Floats, correlation: Floats | None) -> Floats:
-    """Return the distance from a difference to its limit, from both AUCs' distances.
+def _distance(one: AnyLimits, other: AnyLimits, sign: float, correlation: Floats | None) -> Floats:
+    """Return the distance from a difference to its upper (sign 1) or lower (sign -1) limit."""
+    near, far = (one.high, other.low) if sign > 0 else (one.low, other.high)
+    distances = sign * (near - one.value), sign * (other.value - far)
+    return reach_of_difference(*distances, *shared_errors(one, other, correlation))
 
-    With a deviate below 0, an AUC and its limit are in reverse order, and distances are below 0.
-    The result is then the signed root of the summed signed squares.
+
+def shared_errors(
+    one: AnyLimits, other: AnyLimits, correlation: Floats | None
+) -> tuple[Floats | None, tuple[Floats, Floats] | None]:
+    """Return the correlation, and the errors up to the limits by the larger of both quantiles.
+
+    If equal errors of all clusters leave no variance for a difference other than 0, nothing is
+    known about it, and the values count as uncorrelated.
     """
-    if first.min(initial=0.0) < 0.0 or second.min(initial=0.0) < 0.0:
-        squared = np.copysign(first**2, first) + np.copysign(second**2, second)
-        if correlation is not None:
-            product = first * second
-            # Only perfect separation gives different signs; the covariances are then 0.
-            both = 2.0 * correlation * np.copysign(product, first)
-            squared -= np.where(product > 0.0, both, 0.0)
-        found: Floats = np.copysign(np.sqrt(np.abs(squared)), squared)
-        return found
-    if correlation is None:
+    if correlation is None or isinstance(one, Limits) or isinstance(other, Limits):
+        return correlation, None
+    is_equal = np.isclose(one.error, other.error, rtol=1e-6, atol=0.0)
+    unknown = (correlation > 1.0 - ROUNDING) & is_equal & (one.value != other.value)
+    quantile = other.quantile
+    if np.ptp(np.append(one.quantile, quantile)) > 0.0:
+        larger = np.maximum(np.abs(one.quantile), np.abs(quantile))
+        quantile = np.copysign(larger, quantile)
+    return np.where(unknown, 0.0, correlation), (quantile * one.error, quantile * other.error)
+
+
+def reach_of_difference(
+    first: Floats,
+    second: Floats,
+    correlation: Floats | None,
+    errors: tuple[Floats, Floats] | None = None,
+) -> Floats:
+    """Return the distance from a difference to its limit, from both values' distances and errors.
+
+    Without errors, the distances take their place. With a deviate below 0, a value and its limit
+    are in reverse order, and distances are below 0. The result is then the signed root of the
+    summed signed squares.
+    """
+    if correlation is None and min(first.min(initial=0.0), second.min(initial=0.0)) >= 0.0:
         # Distances are at most 1, so squares do not overflow; `hypot` takes five times as long.
-        found = np.sqrt(np.square(first) + np.square(second))
+        found: Floats = np.sqrt(np.square(first) + np.square(second))
         return found
-    # This sum of two terms of at least 0 does not overflow or cancel for nearly equal distances.
-    squared = (first - second) ** 2 + 2.0 * (1.0 - correlation) * first * second
-    return np.sqrt(np.maximum(squared, 0.0))
+    one, two = errors or (first, second)
+    r = np.zeros(1) if correlation is None else correlation
+    shared = np.maximum(r, 0.0)
+    parts = squares_between(first, one, shared) + squares_between(second, two, shared)
+    squared = (1.0 - shared) * parts + shared * np.copysign((one - two) ** 2, one)
+    # Only perfect separation gives different signs; the covariances are then 0.
+    squared -= 2.0 * np.minimum(r, 0.0) * np.copysign(np.maximum(first * second, 0.0), first)
+    found = np.copysign(np.sqrt(np.abs(squared)), squared)
+    return found
+
+
+def squares_between(distance: Floats, error: Floats, share: Floats) -> Floats:
+    """Return signed squares of distances, a share of the way to those of larger errors."""
+    square = distance * np.abs(distance)
+    found: Floats = square + share * np.maximum(error * np.abs(error) - square, 0.0)
+    return found
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -372,6 +421,11 @@ class DifferenceTest:
         )
 
 
+def taken(limits: AnyLimits, which: Any) -> AnyLimits:
+    """Return some of the values with their limits."""
+    return type(limits)(*(part[which] for part in limits))
+
+
 class UsedGroups(NamedTuple):
     """The groups with an AUC: their indices, AUCs and correlations.
 
@@ -393,7 +447,7 @@ class UsedGroups(NamedTuple):
 
 
 def largest_difference(
-    one: Limits, other: Limits, sign: float, correlation: Floats | None
+    one: AnyLimits, other: AnyLimits, sign: float, correlation: Floats | None
 ) -> tuple[float, tuple[int, int]]:
     """Return the largest upper (sign 1) or lower (sign -1) limit over all pairs, and its pair.
 
@@ -409,9 +463,13 @@ def largest_difference(
 
     def limits(rows: Numbers, columns: Numbers) -> Floats:
         of_pairs = None if correlation is None else correlation[np.ix_(rows, columns)]
-        reach = reach_of_difference(of_first[rows, None], of_second[columns], of_pairs)
-        found: Floats = value[rows, None] - others[columns] + sign * reach
-        found[rows[:, None] == columns] = -np.inf  # Omit a group's comparison with itself.
+        reach = _distance(taken(one, (rows, None)), taken(other, columns), sign, of_pairs)
+        apart = value[rows, None] - others[columns]
+        # Omit a group itself, and equal AUCs: those of the same readings have a lower limit of 0.
+        omitted = (rows[:, None] == columns) | (apart == 0.0 if sign < 0.0 else False)
+        apart += sign * reach
+        apart[omitted] = -np.inf
+        return apart
         return found
 
     rows = columns = np.arange(value.size)
@@ -431,7 +489,7 @@ def largest_difference(
 
 
 # From a normal quantile to values with lower, and with upper limits, which differ if binned
-Estimates = Callable[[float], tuple[Limits, Limits]]
+Estimates = Callable[[float], tuple[AnyLimits, AnyLimits]]
 
 
 def limits_of_difference(
@@ -503,7 +561,7 @@ class AllPairs:
     def limits_from(self, reference: int, alpha: float) -> tuple[Floats, Floats]:
         """Return limits of the differences from one group; NaN for the group itself."""
         lowest, highest = self.estimates(deviate_of_all_pairs(alpha, self.n_groups))
-        own = [Limits(*(part[reference] for part in of)) for of in (highest, lowest)]
+        own = [taken(of, reference) for of in (highest, lowest)]
         correlation = None if self.correlation is None else self.correlation[:, reference]
         if self.n_groups > MOST_GROUPS:
             correlation = np.full(self.n_groups, -1.0)
@@ -530,9 +588,9 @@ class AllPairs:
     def _among(self, chosen: NDArray[np.intp]) -> tuple[Estimates, Floats | None]:
         """Return the estimates of some groups, and their correlations."""
 
-        def estimates(deviate: float) -> tuple[Limits, Limits]:
-            low, high = (Limits(*(part[chosen] for part in of)) for of in self.estimates(deviate))
-            return low, high
+        def estimates(deviate: float) -> tuple[AnyLimits, AnyLimits]:
+            low, high = self.estimates(deviate)
+            return taken(low, chosen), taken(high, chosen)
 
         correlation = self.correlation
         return estimates, None if correlation is None else correlation[np.ix_(chosen, chosen)]

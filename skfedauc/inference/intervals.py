@@ -134,7 +134,7 @@ class AUCSpread(NamedTuple):
         """
         deviate = np.asarray(deviate, np.float64)
         n = self.auc.size
-        if n > _BLOCK and deviate.ndim == 0:
+        if n > _BLOCK and self.auc.ndim == 1 and deviate.ndim == 0:
             if self.alike is not None:
                 different = self._replace(alike=None).take(examples_of(self.alike))
                 return different.limit(end, deviate, method)[self.alike]
@@ -169,6 +169,13 @@ class AUCSpread(NamedTuple):
         if deviate >= 0.0:
             return self.limit(end, deviate, method)
         return self._with_perfect(end, deviate, self.limit(1.0 - end, -deviate, method))
+
+    def with_errors(self, found: tuple[Floats, Floats, Floats], deviate: ArrayLike) -> AnyLimits:
+        """Return limits; those of clustered rows have standard errors."""
+        if np.isinf(self.degrees_of_freedom).all():
+            return Limits(*found)
+        quantile = np.copysign(self.quantile(np.abs(deviate)), deviate)
+        return ClusteredLimits(*found, np.sqrt(self.variance), quantile)
 
     def quantile(self, deviate: ArrayLike) -> Floats:
         """Return the quantile of Student's t with the same tail as a normal quantile."""
@@ -231,6 +238,19 @@ class Limits(NamedTuple):
     high: Floats
 
 
+class ClusteredLimits(NamedTuple):
+    """Limits of values that may be correlated, with standard errors and the limits' quantiles."""
+
+    value: Floats
+    low: Floats
+    high: Floats
+    error: Floats
+    quantile: Floats
+
+
+AnyLimits = Limits | ClusteredLimits
+
+
 class Spreads(NamedTuple):
     """Group AUCs at both extremes of binned scores; the extremes of exact scores are equal.
 
@@ -251,13 +271,12 @@ class Spreads(NamedTuple):
         """Return the elements of the selected AUCs."""
         return Spreads(self.lowest.take(which), self.highest.take(which))
 
-    def estimates(self, deviate: float, method: Method = "logit") -> tuple[Limits, Limits]:
+    def estimates(self, deviate: float, method: Method = "logit") -> tuple[AnyLimits, AnyLimits]:
         """Return the lowest AUCs with lower limits, and the highest with upper limits."""
         low, high = self.lowest.auc, self.highest.auc
-        return (
-            Limits(low, self.lowest.signed_limit(0.0, deviate, method), low),
-            Limits(high, high, self.highest.signed_limit(1.0, deviate, method)),
-        )
+        below = low, self.lowest.signed_limit(0.0, deviate, method), low
+        above = high, high, self.highest.signed_limit(1.0, deviate, method)
+        return self.lowest.with_errors(below, deviate), self.highest.with_errors(above, deviate)
 
 
 class Notes:

@@ -218,7 +218,10 @@ def joint_disparities(rows: Rows) -> Joint:
             two = dataclasses.replace(rows, codes=side, n_groups=2, clusters=None)
             both = joint_within(two, auc_values(two)[0])
             auc[:, g] = both.auc[:, 0] - both.auc[:, 1]
-            variance[..., g] = both.variance.sum(axis=-1)
+            # Without variance, only a disparity that is the same for both models is known.
+            of_pairs, change = both.variance.sum(axis=-1), auc[:, None, g] - auc[:, g]
+            is_unknown = (of_pairs < ROUNDING**2) & (np.abs(change) > ROUNDING)
+            variance[..., g] = np.where(is_unknown, np.nan, of_pairs)
             parts, of_parts = (np.moveaxis(of, -1, 0) for of in (both.variance, both.freedom))
             freedom[..., g] = satterthwaite(parts, of_parts)
     return Joint(auc, variance, freedom)

@@ -36,8 +36,11 @@ from skfedauc.inference.differences import (
     Estimates,
     deviate_of_all_pairs,
     deviate_of_furthest_pair,
+    shared_errors,
+    squares_between,
+    taken,
 )
-from skfedauc.inference.intervals import Limits
+from skfedauc.inference.intervals import AnyLimits, ClusteredLimits, Limits
 from skfedauc.inference.row_effects import Units
 
 _GROUPS_AT_ONCE = 256
@@ -104,25 +107,39 @@ def _n_rows(rows: ArrayLike | Shares, tail: float) -> Floats:
     return rows.effective_rows(tail) if isinstance(rows, Shares) else np.asarray(rows, np.float64)
 
 
-def lower_limit_of_ratio(one: Limits, other: Limits, correlation: Floats | None = None) -> Floats:
+def lower_limit_of_ratio(
+    one: AnyLimits, other: AnyLimits, correlation: Floats | None = None
+) -> Floats:
     """Return the lower limit of a ratio between two estimates of at least 0 (Donner and Zou 2012).
 
     The upper limit is the reciprocal with exchanged roles, or infinite if that is 1 / 0.
     The usual form, ``(a b - sqrt((a b)**2 - l (2 a - l) u (2 b - u))) / (u (2 b - u))``, is 0 / 0
-    if ``u = 2 b``; expanding the fraction avoids this. With the correlation r of the estimates,
-    ``a b - r (a - l) (u - b)`` replaces ``a b``.
+    if ``u = 2 b``; expanding the fraction avoids this. Correlated estimates have the squares of
+    `differences.reach_of_difference`: the limit exceeds 1 if that of the difference exceeds 0.
     """
     a, b, low, high = one.value, other.value, one.low, other.high
     of_one, of_other = low * (2.0 * a - low), high * (2.0 * b - high)
     product = a * b
-    if correlation is not None:
-        product = product - correlation * (a - low) * (high - b)
+    r, errors = shared_errors(one, other, correlation)
+    if r is not None:
+        first, second = a - low, high - b
+        s, t = errors or (first, second)
+        shared = np.maximum(r, 0.0)
+        product = product - shared * s * t - np.minimum(r, 0.0) * first * second
+
+        def added(distance: Floats, error: Floats) -> Floats:
+            own = squares_between(distance, error, shared)
+            return own - distance**2 + shared * (error**2 - own)
+
+        of_one, of_other = of_one - added(first, s), of_other - added(second, t)
     root = np.sqrt(np.maximum(product**2 - of_one * of_other, 0.0))
     with np.errstate(divide="ignore", invalid="ignore"):
         # With a product below 0, the usual denominator would cancel.
         found = np.where(product < 0.0, (product - root) / of_other, of_one / (product + root))
-    # A limit of 0 also holds for shares of 0, for which the fraction is 0 / 0.
-    return np.where(of_one > 0.0, found, of_one)
+    # Errors can reach beyond a value that is clearly the larger one. Else a limit of 0 holds, also
+    # for shares of 0, for which the fraction is 0 / 0.
+    is_larger = (a > b) & (of_one + of_other > 2.0 * product)
+    return np.where((of_one > 0.0) | is_larger, found, 0.0)
 
 
 def estimates_of_shares(shares: Floats, rows: Floats | Shares) -> Estimates:
@@ -131,11 +148,11 @@ def estimates_of_shares(shares: Floats, rows: Floats | Shares) -> Estimates:
     A single cluster's shares have the limits 0 and 1.
     """
 
-    def estimates(deviate: float) -> tuple[Limits, Limits]:
-        value, low, high = clopper_pearson(shares, rows, tail_of(deviate))
+    def estimates(deviate: float) -> tuple[AnyLimits, AnyLimits]:
+        found: AnyLimits = clopper_pearson(shares, rows, tail_of(deviate))
         if isinstance(rows, Shares):
-            low, high = np.nan_to_num(low, nan=0.0), np.nan_to_num(high, nan=1.0)
-        found = Limits(value, low, high)
+            low, high = np.nan_to_num(found.low, nan=0.0), np.nan_to_num(found.high, nan=1.0)
+            found = ClusteredLimits(found.value, low, high, *rows.errors(deviate))
         return found, found
 
     return estimates
@@ -157,7 +174,7 @@ def limits_of_ratio(
 
 
 def _extreme_ratios(
-    lowest: Limits, highest: Limits, correlation: Floats | None
+    lowest: AnyLimits, highest: AnyLimits, correlation: Floats | None
 ) -> tuple[float, float]:
     """Return the smallest and the largest lower limit over all pair ratios."""
     n_groups = lowest.value.size
@@ -169,8 +186,7 @@ def _extreme_ratios(
     for start in range(0, n_groups, _GROUPS_AT_ONCE):
         here = slice(start, start + _GROUPS_AT_ONCE)
         of_pairs = None if correlation is None else correlation[here]
-        own_limits = Limits(*(part[here, None] for part in lowest))
-        found = lower_limit_of_ratio(own_limits, highest, of_pairs)
+        found = lower_limit_of_ratio(taken(lowest, (here, None)), highest, of_pairs)
         # Omit the ratio of a group to itself.
         own = np.eye(found.shape[0], n_groups, start, dtype=bool)
         smallest = min(smallest, float(found.min(where=~own, initial=np.inf)))
@@ -221,6 +237,11 @@ class Shares(NamedTuple):
         found[known] = stdtrit(self.n_clusters[known] - 1.0, tail[known])
         found[known] /= stdtrit(self.n_rows[known] - 1.0, tail[known])
         return found
+
+    def errors(self, deviate: float) -> tuple[Floats, Floats]:
+        """Return standard errors, and quantiles for a normal quantile."""
+        stretch = self._stretch(np.asarray(tail_of(abs(deviate))))
+        return np.sqrt(self.variance(np.nan_to_num(self.share))), deviate * stretch
 
     def variance(self, share: Floats) -> Floats:
         """Return the variances if the true shares are `share`; 0 without rows."""

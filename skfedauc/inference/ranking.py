@@ -100,7 +100,8 @@ def n_clearly_different(spreads: Spreads, n: Ints, confidence_level: float) -> t
     if n_groups < 2:
         return n_larger, n_smaller
     deviate = all_pairs(1.0 - confidence_level, n_groups).deviate
-    (lowest, low, _), (highest, _, high) = spreads.estimates(deviate)
+    one, two = spreads.estimates(deviate)
+    lowest, low, highest, high = one.value, one.low, two.value, two.high
     if n_groups > MOST_GROUPS:
         return _n_above(low, n, high), _n_above(-high, n, -low)
     order = np.argsort(low)
@@ -128,7 +129,8 @@ def may_be_smallest(spreads: Spreads, n: Ints, confidence_level: float) -> NDArr
         return np.ones(n.size, np.bool_)
     tail = -np.expm1(np.log(confidence_level) / (n.sum() - 1))
     deviate = normal_quantile(min(float(tail), 0.5))
-    (lowest, low, _), (highest, _, high) = spreads.estimates(deviate)
+    one, two = spreads.estimates(deviate)
+    lowest, low, highest, high = one.value, one.low, two.value, two.high
     others = np.argsort(high, kind="stable")[:_MOST_OTHERS]
     of_others = (high - highest)[others]
     found = np.ones(lowest.size, np.bool_)
