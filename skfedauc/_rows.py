@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Hashable, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from skfedauc._group_codes import category_orders, drop_unused, encode_groups
 from skfedauc._input import (
     check_length,
     check_scores,
@@ -22,14 +24,39 @@ from skfedauc._labels import (
     Classes,
     Labels,
     Missing,
-    category_orders,
     check_labels,
-    drop_unused,
-    encode_groups,
     warn_if_hard_labels,
     warn_if_misspelled,
 )
 from skfedauc._words import all_shortened, listed, shortened, shortened_text
+
+SEPARATORS = (",", ";", "\t")
+_WHOLE_FLOAT = re.compile(r"-?\d+\.0")
+
+
+def header_of(
+    read: Callable[[str], list[str]], needed: Collection[str], default: str = SEPARATORS[0]
+) -> tuple[str, list[str]]:
+    """Return a file's separator and column names; `read` returns the cells for a separator.
+
+    It is the first that gives the needed names, else the first that splits the header.
+    """
+    names = {separator: read(separator) for separator in (default, *SEPARATORS)}
+    whole = [separator for separator, of in names.items() if set(needed) <= set(of)]
+    split = [separator for separator, of in names.items() if len(of) > 1]
+    separator = [*whole, *split, default][0]
+    return separator, names[separator]
+
+
+def without_zero_decimals(texts: Sequence[str]) -> Sequence[str]:
+    """Return a column's distinct labels, without ".0" if all labels end in ".0".
+
+    Many programs write an integer column with ".0" if a value is missing.
+    """
+    if texts and all(_WHOLE_FLOAT.fullmatch(text) for text in texts):
+        return [text.removesuffix(".0") for text in texts]
+    return texts
+
 
 # Inputs match by position, as in scikit-learn, after a check that pandas indexes agree. Only groups
 # in a Series match the rows of X by index label.

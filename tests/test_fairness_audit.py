@@ -27,7 +27,7 @@ from skfedauc import (
     ScoreCounts,
     cross_validate_group_auc,
 )
-from skfedauc.audit import QUESTIONS, questions, wording
+from skfedauc.audit import QUESTIONS, rates_and_gaps, wording
 from skfedauc.audit.answers import answer
 from skfedauc.report.group_auc import null_difference_of
 
@@ -396,7 +396,7 @@ def test_the_rows_that_would_decide_a_tolerance_do(name, limit):
 
 
 def test_a_new_rate_is_one_entry(monkeypatch):
-    entry = questions._rate(
+    entry = rates_and_gaps._rate(
         "false_omission_rate",
         of=((1, 0), (1, 0)),
         counts=((0, 0), (1, 1)),

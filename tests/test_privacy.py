@@ -631,7 +631,7 @@ def test_files_of_the_other_kind_are_named():
 
 def rewritten(data, change_facts=None, change_columns=None, seal=True):
     """Content of a file with other metadata or columns, and a SHA-256 that fits."""
-    from skfedauc.counts import parquet
+    from skfedauc.counts import file_format
 
     table = pq.read_table(io.BytesIO(data))
     facts = json.loads(table.schema.metadata[b"skfedauc"])
@@ -641,7 +641,7 @@ def rewritten(data, change_facts=None, change_columns=None, seal=True):
             change(of)
     if seal:
         arrays = [columns["n_negatives"], columns["n_positives"]]
-        facts["sha256"] = parquet.digest(facts, arrays)
+        facts["sha256"] = file_format.digest(facts, arrays)
     schema = pa.schema(
         [pa.field(name, pa.from_numpy_dtype(c.dtype)) for name, c in columns.items()]
     )

@@ -11,7 +11,7 @@ import numpy as np
 from skfedauc import _words
 from skfedauc.audit.answers import ESTIMATE, Answer, Audited, change, change_within, gap_table
 from skfedauc.audit.contents import Output
-from skfedauc.audit.questions import QUESTIONS, TwoModels
+from skfedauc.audit.rates_and_gaps import QUESTIONS, TwoModels
 from skfedauc.audit.samples import Sample, column_names, labels_by, numbers_of
 from skfedauc.comparison import paired_rows
 

@@ -14,7 +14,7 @@ from skfedauc._output_file import as_json, plain_label, plain_number, text_or_fi
 from skfedauc.audit import document, wording
 from skfedauc.audit.answers import LEVEL, Answer, Audited
 from skfedauc.audit.document import Card, Cell, Line, Mark, Panels, Row, Table, rendered
-from skfedauc.audit.questions import QUESTIONS
+from skfedauc.audit.rates_and_gaps import QUESTIONS
 from skfedauc.audit.samples import Sample, numbers_of
 from skfedauc.inference.calibration import reliability
 from skfedauc.inference.quantiles import normal_quantile

@@ -17,7 +17,7 @@ from skfedauc.audit import arguments, samples
 from skfedauc.audit.answers import ESTIMATE, Answer, ByRow, answer, gap_table
 from skfedauc.audit.comparison import AuditComparison
 from skfedauc.audit.contents import Output
-from skfedauc.audit.questions import QUESTIONS
+from skfedauc.audit.rates_and_gaps import QUESTIONS
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.score_counts import identifier_of, view_of
 from skfedauc.inference import calibration

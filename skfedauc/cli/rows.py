@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from skfedauc import _labels, _rows
+from skfedauc import _rows
 from skfedauc._input import refuse_ties
 from skfedauc._words import counted, listed, shortened
 from skfedauc.cli.arguments import ENDINGS, STDIN, Arguments
@@ -109,7 +109,7 @@ def _read_text(arguments: Arguments) -> pd.DataFrame:
     limit = csv.field_size_limit(sys.maxsize)
     try:
         usual = "\t" if _ending(arguments.file) == ".tsv" else ","
-        separator, columns = _labels.header_of(header, needed, usual)
+        separator, columns = _rows.header_of(header, needed, usual)
         with refusals():
             _rows.check_column_names(needed, columns, "the command", file_name)
         places = [columns.index(column) for column in needed]
@@ -252,7 +252,7 @@ def groups_of(column: pd.Series[Any]) -> pd.Series[Any]:
     texts = [str(value) for value in values]
     if values.dtype.kind == "M":  # The text must not depend on the unit.
         texts = [str(pd.Timestamp(value)).removesuffix(" 00:00:00") for value in values]
-    labels = _labels.without_zero_decimals(texts)
+    labels = _rows.without_zero_decimals(texts)
     found = np.array([number(text) for text in labels])
     if found.size and np.isfinite(found).all() and (found % 1 != 0).any():
         raise CommandError(

@@ -64,10 +64,10 @@ OTHERS = [
         "np.bincount(cell, counts, n_cells)",
         "np.bincount(cell, counts > 0, n_cells)",
     ),
-    Mutant("characters collide", "_labels.py", "- low + 1\n", "- low\n"),
+    Mutant("characters collide", "_group_codes.py", "- low + 1\n", "- low\n"),
     Mutant(
         "unused groups keep their number",
-        "_labels.py",
+        "_group_codes.py",
         "(np.cumsum(used) - 1)[codes]",
         "np.arange(used.size)[codes]",
     ),
@@ -132,7 +132,7 @@ COMPILED = [
 TESTED = [
     Mutant(
         "the checksum leaves out the last array",
-        "counts/parquet.py",
+        "counts/file_format.py",
         "for column in table.columns:",
         "for column in table.columns[:-1]:",
         "tests/test_file_format.py tests/test_damaged_files.py",
@@ -175,7 +175,7 @@ TESTED = [
     ),
     Mutant(
         "a rate counts the rows without the decision",
-        "audit/questions.py",
+        "audit/rates_and_gaps.py",
         "ratio(decided.rows(events).weight,",
         "1.0 - ratio(decided.rows(events).weight,",
         "tests/test_rates.py tests/test_fairness_audit.py",
