@@ -834,14 +834,25 @@ def test_options_under_which_epsilon_does_not_hold_are_refused(options, message,
         assert not (tmp_path / "p.skfa").exists()
 
 
-def test_other_commands_name_the_reader_of_private_counts(tmp_path, capsys):
+def test_commands_with_private_counts(tmp_path, capsys):
     path = tmp_path / "oslo.skfa"
-    released(counts_of()).save(path)
-    assert main(["report", str(path)]) == 2
-    assert "Read it by PrivateCounts.load" in capsys.readouterr().err
+    private = released(counts_of())
+    private.save(path)
+    assert main(["report", str(path)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == f"{path}: {private!r}"
+    for of in ("groups", "statistics"):
+        for label, row in private.confidence_intervals(of=of).iterrows():
+            value, low, high = (f"{number:.3f}" for number in row.iloc[:3])
+            shown = row["note"] if np.isnan(row.iloc[0]) else f"{value} {low} to {high}"
+            assert any(" ".join(line.split()).startswith(f"{label} {shown}") for line in lines)
+    for refused in (["report", str(path), "--json"], ["merge", str(path), "-o", f"{path}2"]):
+        assert main(refused) == 2
+        assert " noise" in capsys.readouterr().err
     path.write_bytes(path.read_bytes()[:600] + b"x" + path.read_bytes()[601:])
-    assert main(["show", str(path)]) == 2
-    assert "damaged" in capsys.readouterr().err
+    for command in ("show", "report"):
+        assert main([command, str(path)]) == 2
+        assert "damaged" in capsys.readouterr().err
 
 
 def test_names_in_a_file_of_private_counts_cannot_control_the_terminal(tmp_path, capsys):

@@ -190,6 +190,7 @@ def _read_parquet(arguments: Arguments) -> pd.DataFrame:
 
 
 _SWAPPED = str.maketrans(",.", ".,")
+_LARGE = 2**53  # from which floats are not exact integers
 # Different numbers with at most this number of digits have different float64 values.
 _MOST_DIGITS = 15
 
@@ -247,7 +248,7 @@ def groups_of(column: pd.Series[Any]) -> pd.Series[Any]:
     codes, distinct = pd.factorize(column)
     values = np.asarray(distinct)
     is_float = values.dtype.kind == "f"
-    if is_float and (values % 1 == 0).all() and (np.abs(values) <= 2**53).all():
+    if is_float and (values % 1 == 0).all() and (np.abs(values) <= _LARGE).all():
         values = values.astype(np.int64)  # These floats are integers.
     texts = [str(value) for value in values]
     if values.dtype.kind == "M":  # The text must not depend on the unit.
@@ -270,16 +271,18 @@ def labels_of(column: pd.Series[Any], mark: str = ".") -> NDArray[Any]:
     found: list[Any] = [label_of(cell, mark) for cell in cells]
     if any(isinstance(label, str) for label in found):
         found = [str(cell).strip() for cell in cells]
-    return np.array(found, object if isinstance(found[0], str) else np.float64)[codes]
+    return np.array(found, object if isinstance(found[0], str) else None)[codes]
 
 
-def label_of(cell: Any, mark: str = ".") -> float | str:
-    """Return a number as a float, true as 1, false as 0, and other text without outer spaces."""
+def label_of(cell: Any, mark: str = ".") -> int | float | str:
+    """Return the number of a text, true as 1, false as 0, and other text without outer spaces."""
     text = str(cell).strip()
     if text.lower() in ("true", "false"):
-        return float(text.lower() == "true")
+        return int(text.lower() == "true")
     found = number(number_in(text, mark))
-    return text if math.isnan(found) else found
+    if math.isnan(found):
+        return text
+    return int(found) if found.is_integer() and abs(found) < _LARGE else found
 
 
 def decisions_of(
