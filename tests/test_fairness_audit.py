@@ -527,7 +527,7 @@ def test_float32_scores_reach_a_threshold_as_in_numpy(threshold):
     audit = audit_of(y, score, groups, threshold=threshold)
     expected = pd.Series(score >= threshold).groupby(groups).mean()
     assert audit.by_group()["selection_rate"].to_dict() == pytest.approx(expected.to_dict())
-    assert audit.by_row.selected.tolist() == (score >= threshold).tolist()
+    assert audit._by_row.selected.tolist() == (score >= threshold).tolist()
     of_counts = FairnessAudit(
         GroupAUC.from_predictions(y, score, groups=groups), threshold=threshold
     )
@@ -535,7 +535,7 @@ def test_float32_scores_reach_a_threshold_as_in_numpy(threshold):
     pd.testing.assert_frame_equal(of_counts.by_group(), audit.by_group())
     double = (score * 10).round() / 8  # values of float32 in float64
     for above in (np.nextafter(0.5, 1), 1e-50):
-        selected = audit_of(y, double.astype(np.float64), groups, threshold=above).by_row.selected
+        selected = audit_of(y, double.astype(np.float64), groups, threshold=above)._by_row.selected
         assert selected.tolist() == (double.astype(np.float64) >= above).tolist()
 
 

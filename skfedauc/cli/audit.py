@@ -292,7 +292,7 @@ def _grouping(audit: FairnessAudit, sample: Sample) -> dict[str, Any]:
     rows = zip(counts.groups or (), counts.n_positives, counts.n_negatives, pairs.auc, strict=True)
     return {
         "by": list(sample.names),
-        "within": {name: plain_label(label) for name, label in audit.control.items()},
+        "within": audit.facts["within"],
         **_n_by_class(counts),
         "n_dropped": counts.n_missing,
         "withheld": withheld,
