@@ -24,6 +24,7 @@ from skfedauc._input import (
     count_missing,
     is_whole,
     mixed_kinds,
+    named,
     not_single_values,
     number_of_rows,
     object_array,
@@ -505,7 +506,8 @@ def class_labels(y: Any, name: str = "y") -> tuple[NDArray[Any], NDArray[np.intp
     if not column.size:
         raise ValueError(f"{name} has no rows; pass the class of each row of X.")
     classes_of(column, name=name)
-    labels, codes = np.unique(column, return_inverse=True)
+    with named(name):  # objects that do not compare
+        labels, codes = np.unique(column, return_inverse=True)
     if labels.dtype.kind == "f" and (labels != np.floor(labels)).any():
         raise ValueError(
             f"{name} must hold class labels; got numbers with fractions, "

@@ -411,7 +411,8 @@ def _classes_of(y: Any, owner: str) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """Return the two sorted classes, and the rows' labels as codes 0 and 1."""
     if y is None:
         raise ValueError(f"{owner} requires y to be passed, but the target y is None.")
-    y = column_or_1d(_input.from_array_api(y), warn=True)
+    with _input.named("y"):
+        y = column_or_1d(_input.from_array_api(y), warn=True)
     classes, codes = _labels.class_labels(y)
     if classes.size > 2:
         raise ValueError(
@@ -450,11 +451,12 @@ def _checked(estimator: Any, X: Any, columns: Columns, reset: bool) -> Any:
     With `reset`, the estimator stores the names and the column count.
     """
     X = _input.from_array_api(_input.unwrapped(X))
+    checks: dict[str, Any] = {"dtype": None, "ensure_all_finite": False}
     if _is_frame(X):
         _names_of(X)  # refuses repeated names
-        X = validate_data(estimator, X, reset=reset, skip_check_array=True)
-    else:
-        X = validate_data(estimator, X, reset=reset, dtype=None, ensure_all_finite=False)
+        checks = {"skip_check_array": True}
+    with _input.named("X"):
+        X = validate_data(estimator, X, reset=reset, **checks)
     _check_present(X, columns)
     return X
 
