@@ -10,33 +10,8 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc._input import (
-    check_length,
-    column_of,
-    from_array_api,
-    mixed_kinds,
-    nested,
-    not_single_values,
-    number_of_rows,
-    object_array,
-    total_of_rows,
-    unwrapped,
-)
-from skfedauc._labels import (
-    KINDS,
-    MISSING,
-    Labels,
-    Missing,
-    as_label,
-    checked_labels,
-    exact_values,
-    is_missing,
-    kind_of,
-    label_array,
-    order_of,
-    some_labels,
-    unite_kinds,
-)
+from skfedauc import _input, _labels
+from skfedauc._labels import MISSING, Labels, Missing
 from skfedauc._words import all_shortened, described
 
 # A group's number is the position of its label among the sorted distinct labels. Rows without a
@@ -97,7 +72,7 @@ def encode_array(column: NDArray[Any], name: str) -> Encoded:
         has_label = column == column  # NaN and NaT are not equal to themselves.
         if not has_label.all():
             return of_all_rows(has_label, *encode_array(column[has_label], name))
-        exact = exact_values(column, name)
+        exact = _labels.exact_values(column, name)
         codes, values = number_integers(exact.view(np.int64))
         return codes, values.view(exact.dtype)
     if column.dtype.kind == "U":
@@ -105,12 +80,13 @@ def encode_array(column: NDArray[Any], name: str) -> Encoded:
         if numbers is None:
             return encode_array(column.astype(object), name)
         codes, _ = number_integers(numbers)
-        labels = checked_labels(column[example_rows(codes)].astype(object), name)
+        labels = _labels.checked_labels(column[example_rows(codes)].astype(object), name)
         if MISSING in labels.tolist():  # This label comes last.
             return encode_array(column.astype(object), name)
         return codes, labels
     raise TypeError(
-        f"{name} must hold {KINDS}; got an array of {column.dtype}: convert them with .astype(str)."
+        f"{name} must hold {_labels.KINDS}; got an array of {column.dtype}: convert them with "
+        ".astype(str)."
     )
 
 
@@ -121,11 +97,11 @@ def _object_codes(column: NDArray[Any], name: str) -> tuple[NDArray[np.integer],
 
     kind = infer_dtype(column, skipna=True)
     if kind == "datetime" and any(getattr(date, "tzinfo", None) for date in column):
-        column = object_array(map(as_label, column))
+        column = _input.object_array(map(_labels.as_label, column))
     try:
         codes, labels = pd.factorize(column)
     except TypeError as error:
-        raise not_single_values(column, name) from error
+        raise _input.not_single_values(column, name) from error
     if kind.startswith("mixed"):
         _refuse_mixed({*map(type, column[codes >= 0])}, labels, name)
     labels = np.asarray(labels, object)
@@ -136,18 +112,19 @@ def _object_codes(column: NDArray[Any], name: str) -> tuple[NDArray[np.integer],
         if not np.array_equal(labels[codes[has_label]], text):
             places = {label: place for place, label in enumerate(dict.fromkeys(text))}
             codes[has_label] = [places[label] for label in text]
-            labels = object_array(places)
+            labels = _input.object_array(places)
     return codes, labels
 
 
 def _refuse_mixed(types: set[type], labels: Iterable[Any], name: str) -> None:
     """Refuse types of objects that are no common kind, although some, as 1 and True, are equal."""
     numbers = (int, float, Decimal, np.integer, np.floating)
-    if str in types and all(is_missing(label) for label in labels if isinstance(label, str)):
+    texts = [label for label in labels if isinstance(label, str)]
+    if str in types and all(map(_labels.is_missing, texts)):
         types = types - {str}
     are_numbers = all(issubclass(of, numbers) and of is not bool for of in types)
     if len(types) > 1 and not are_numbers:
-        raise mixed_kinds([of.__name__ for of in types], name)
+        raise _input.mixed_kinds([of.__name__ for of in types], name)
 
 
 def number_integers(values: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[Any]]:
@@ -178,11 +155,11 @@ def example_rows(codes: NDArray[np.intp]) -> NDArray[np.intp]:
 
 def in_order(codes: NDArray[np.integer], labels: Labels, name: str) -> Encoded:
     """Return numbers and sorted labels from codes for unsorted labels."""
-    labels = checked_labels(labels, name)
+    labels = _labels.checked_labels(labels, name)
     if labels.dtype.kind != "O":  # Conversion to one dtype may equate objects.
         labels, numbers = np.unique(labels, return_inverse=True)
     else:
-        order = order_of(labels.tolist())
+        order = _labels.order_of(labels.tolist())
         labels, numbers = labels[order], np.argsort(order)
     # The code -1 indexes the last of these numbers, which is -1.
     return np.append(numbers, -1)[codes], labels
@@ -201,7 +178,7 @@ def drop_unused(codes: NDArray[np.intp], labels: Labels) -> Encoded:
     used[codes] = True
     if used.all():
         return codes, labels
-    return (np.cumsum(used) - 1)[codes], some_labels(labels, used)
+    return (np.cumsum(used) - 1)[codes], _labels.some_labels(labels, used)
 
 
 def encode_column(column: Any, name: str) -> Encoded:
@@ -220,7 +197,7 @@ def encode_column(column: Any, name: str) -> Encoded:
             return in_order(codes, np.asarray(labels, object), name)
     series = nw.from_native(column, series_only=True)
     if series.dtype.is_nested():
-        raise nested(f"a column of {series.dtype}", name)
+        raise _input.nested(f"a column of {series.dtype}", name)
     is_text = series.dtype in (nw.String, nw.Categorical, nw.Enum)
     if is_text and hasattr(column, "factorize"):  # strings in arrow arrays
         codes, labels = column.factorize()
@@ -231,7 +208,7 @@ def encode_column(column: Any, name: str) -> Encoded:
     if is_text:
         return in_order(*_polars_codes(column), name)
     if getattr(series.dtype, "time_zone", None) is not None:
-        return encode_array(object_array(series.to_list()), name)
+        return encode_array(_input.object_array(series.to_list()), name)
     return encode_array(series.to_numpy(), name)
 
 
@@ -251,7 +228,7 @@ def _polars_codes(column: Any) -> tuple[NDArray[np.integer], Labels]:
 
     category = column.cast(pl.Categorical) if column.dtype == pl.String else column
     codes, _ = number_integers(category.to_physical().to_numpy())
-    return codes, object_array(column.gather(example_rows(codes)).to_list())
+    return codes, _input.object_array(column.gather(example_rows(codes)).to_list())
 
 
 class EncodedGroups(NamedTuple):
@@ -309,16 +286,16 @@ def encode_columns(columns: Mapping[str, Any]) -> Encoded:
         if len(own) != 1:
             raise ValueError(f"{name} must be one column of labels; got {len(own)}.")
         several += own
-        check_length(name, len(own[0]), next(iter(columns)), len(several[0]))
+        _input.check_length(name, len(own[0]), next(iter(columns)), len(several[0]))
     return _encode_all(several, ", ".join(columns), None)
 
 
 def _group_columns(groups: Any, name: str) -> list[Any]:
     """Convert the group labels that users pass to columns: numpy arrays or native series."""
-    groups = from_array_api(unwrapped(groups))
+    groups = _input.from_array_api(_input.unwrapped(groups))
     if isinstance(groups, np.ndarray):
         is_table = groups.ndim == 2 and groups.shape[1] > 0
-        return [column_of(column, name) for column in (groups.T if is_table else [groups])]
+        return [_input.column_of(column, name) for column in (groups.T if is_table else [groups])]
     if isinstance(groups, list | tuple):
         if groups and all(isinstance(row, tuple | list) for row in groups):
             widths = {len(row) for row in groups}
@@ -327,8 +304,8 @@ def _group_columns(groups: Any, name: str) -> list[Any]:
                     f"{name} must give every row the same number of labels; got rows of "
                     f"{sorted(widths)} labels."
                 )
-            return [label_array(column) for column in zip(*groups, strict=True)]
-        return [label_array(groups)]
+            return [_labels.label_array(column) for column in zip(*groups, strict=True)]
+        return [_labels.label_array(groups)]
     import narwhals.stable.v2 as nw
 
     if nw.dependencies.is_into_series(groups) or hasattr(groups, "dictionary_encode"):
@@ -344,7 +321,7 @@ def _group_columns(groups: Any, name: str) -> list[Any]:
         return [nw.to_native(frame.get_column(column)) for column in frame.columns]
     if hasattr(groups, "factorize") and not hasattr(groups, "levels"):
         return [nw.dependencies.get_pandas().Series(groups)]
-    return [column_of(groups, name)]
+    return [_input.column_of(groups, name)]
 
 
 def _encode_all(
@@ -362,8 +339,8 @@ def _encode_all(
             mend = "pass missing='drop', or missing='group' for a label of their own, "
             mend += repr(MISSING)
         raise ValueError(
-            f"{name} has {number_of_rows(~has_label, n_rows)} missing labels of "
-            f"{total_of_rows(has_label.size, n_rows)}; {mend}."
+            f"{name} has {_input.number_of_rows(~has_label, n_rows)} missing labels of "
+            f"{_input.total_of_rows(has_label.size, n_rows)}; {mend}."
         )
     kept = [drop_unused(numbers[has_label], labels) for numbers, labels in encoded]
     return of_all_rows(has_label, *_combined(kept))
@@ -386,25 +363,25 @@ def _combined(encoded: list[Encoded]) -> Encoded:
     # Read the label of a combination from one of its rows.
     example = example_rows(codes)
     parts = [labels[part[example]].tolist() for part, labels in encoded]
-    return codes, object_array(zip(*parts, strict=True))
+    return codes, _input.object_array(zip(*parts, strict=True))
 
 
 def _with_missing_group(codes: NDArray[np.intp], labels: Labels, name: str) -> Encoded:
     """Give the rows without a label, if any, the last group, with the label `MISSING`."""
     if codes.min(initial=0) >= 0:
         return codes, labels
-    if labels.size and is_missing(labels[-1]):
+    if labels.size and _labels.is_missing(labels[-1]):
         raise ValueError(
             f"{name} has rows without a label, and a group called {MISSING!r} already; rename "
             "that group, or pass missing='drop'."
         )
-    return np.where(codes < 0, labels.size, codes), object_array([*labels.tolist(), MISSING])
+    return np.where(codes < 0, labels.size, codes), _input.object_array([*labels.tolist(), MISSING])
 
 
 def unite_labels(tables: list[Labels]) -> tuple[list[NDArray[np.intp]], Labels]:
     """Number the groups in several `ScoreCounts` by common labels."""
-    kinds = {kind_of(table) for table in tables if table.size}
-    if kinds and functools.reduce(unite_kinds, kinds) is None:
+    kinds = {_labels.kind_of(table) for table in tables if table.size}
+    if kinds and functools.reduce(_labels.unite_kinds, kinds) is None:
         found = ", ".join(sorted(str(kind) for kind in kinds))
         raise TypeError(
             f"groups are of different kinds in the score counts to be merged ({found}), so equal "
@@ -436,7 +413,7 @@ def map_labels(
     """Return each old label's group number and the sorted new labels."""
     listed = list(labels)
     if isinstance(to, Mapping):
-        to = {as_label(old): new for old, new in to.items()}
+        to = {_labels.as_label(old): new for old, new in to.items()}
         absent = [label for label in listed if label not in to]
         if absent:
             raise ValueError(

@@ -18,19 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc._input import (
-    check_option,
-    column_of,
-    count_missing,
-    is_whole,
-    mixed_kinds,
-    named,
-    not_single_values,
-    number_of_rows,
-    object_array,
-    total_of_rows,
-    warn,
-)
+from skfedauc import _input
 from skfedauc._words import all_shortened, described, listed, shortened
 
 if TYPE_CHECKING:
@@ -161,7 +149,7 @@ def as_label(label: Any) -> Any:
         label = label.astype("datetime64[us]").item()
     if isinstance(label, np.generic):
         label = label.item()
-    if isinstance(label, float | Decimal | np.longdouble) and is_whole(label):
+    if isinstance(label, float | Decimal | np.longdouble) and _input.is_whole(label):
         return int(label)
     if isinstance(label, datetime.datetime):
         if label.tzinfo is not None:
@@ -207,7 +195,9 @@ def checked_labels(labels: Labels, name: str) -> Labels:
     kind = _common_kind(items)
     if kind is None:
         odd = [item for item in items if kind_of_label(item) is None]
-        raise not_a_label(odd[0], name) if odd else mixed_kinds(map(kind_of_label, items), name)
+        if odd:
+            raise not_a_label(odd[0], name)
+        raise _input.mixed_kinds(map(kind_of_label, items), name)
     has_missing = any(map(is_missing, items))
     if kind == "int":
         valid = [item for item in items if not is_missing(item)]
@@ -219,7 +209,7 @@ def checked_labels(labels: Labels, name: str) -> Labels:
             )
         kind = "uint" if high >= 1 << 63 else kind
     dtype = None if has_missing else _DTYPES.get(kind)
-    return object_array(items) if dtype is None else np.asarray(items, dtype)
+    return _input.object_array(items) if dtype is None else np.asarray(items, dtype)
 
 
 def exact_values(column: NDArray[Any], name: str) -> NDArray[Any]:
@@ -255,7 +245,7 @@ def label_array(values: Sequence[Any]) -> NDArray[Any]:
         integers = np.asarray(values, None if kinds else np.int64)
         if integers.dtype.kind in "iu":
             return integers
-    return np.array(values, object) if kinds == {str} else object_array(values)
+    return np.array(values, object) if kinds == {str} else _input.object_array(values)
 
 
 def columns_of_labels(labels: Labels) -> list[Labels]:
@@ -391,7 +381,7 @@ def check_labels(
             f"pos_label must be one label, such as 1 or 'yes'; got {described(pos_label)}."
         )
     is_usual = pos_label is None or isinstance(pos_label, str | bytes | int | np.integer)
-    is_missing_label = not is_usual and count_missing(object_array([pos_label])) > 0
+    is_missing_label = not is_usual and _input.count_missing(_input.object_array([pos_label])) > 0
     if is_missing_label or is_infinite(pos_label):
         raise ValueError(f"pos_label must be a label; got {shortened(pos_label)}.")
     if isinstance(pos_label, str):
@@ -443,7 +433,7 @@ def warn_if_misspelled(classes: Classes) -> None:
         return
     (label,), positive = classes.seen, classes.pos_label
     if isinstance(label, str) and isinstance(positive, str) and _folded(label) == _folded(positive):
-        warn(
+        _input.warn(
             f"pos_label={shortened(positive)} is not among the labels of y_true: all labels are "
             f"{shortened(label)}, so all rows count as negatives. Spell pos_label as in y_true.",
             UserWarning,
@@ -462,12 +452,13 @@ def _folded(text: str) -> str | float:
 def refuse_missing_labels(
     y: NDArray[Any], n_rows: NDArray[np.int64] | None = None, name: str = "y_true"
 ) -> None:
-    _refuse_labels(count_missing(y, n_rows), "missing", total_of_rows(y.size, n_rows), name)
+    _refuse_labels(_input.count_missing(y, n_rows), "missing", y, n_rows, name)
 
 
-def _refuse_labels(n_rows: int, what: str, total: int, name: str) -> None:
-    if n_rows:
-        raise ValueError(f"{name} has {n_rows} {what} labels of {total}; drop these rows first.")
+def _refuse_labels(n_odd: int, what: str, y: Labels, n_rows: Any, name: str) -> None:
+    if n_odd:
+        total = _input.total_of_rows(y.size, n_rows)
+        raise ValueError(f"{name} has {n_odd} {what} labels of {total}; drop these rows first.")
 
 
 def is_infinite(label: Any) -> bool:
@@ -488,25 +479,25 @@ def classes_of(
         is_numeric = y.dtype.kind in "iufb"
         classes = list(np.unique(y).tolist() if is_numeric else dict.fromkeys(y.tolist()))
     except TypeError as error:
-        raise not_single_values(y, name) from error
+        raise _input.not_single_values(y, name) from error
     check_text((label for label in classes if isinstance(label, str)), name)
     infinite = [label for label in classes if is_infinite(label)]
     # The results of a division are no classes.
-    n_infinite = number_of_rows(np.isin(y, infinite), n_rows) if infinite else 0
-    _refuse_labels(n_infinite, "infinite", total_of_rows(y.size, n_rows), name)
+    n_infinite = _input.number_of_rows(np.isin(y, infinite), n_rows) if infinite else 0
+    _refuse_labels(n_infinite, "infinite", y, n_rows, name)
     try:
         return sorted(classes)
     except TypeError as error:
-        raise mixed_kinds({type(c).__name__ for c in classes}, name) from error
+        raise _input.mixed_kinds({type(c).__name__ for c in classes}, name) from error
 
 
 def class_labels(y: Any, name: str = "y") -> tuple[NDArray[Any], NDArray[np.intp]]:
     """Return the sorted class labels, however many, and each row's class number."""
-    column = column_of(y, name)
+    column = _input.column_of(y, name)
     if not column.size:
         raise ValueError(f"{name} has no rows; pass the class of each row of X.")
     classes_of(column, name=name)
-    with named(name):  # objects that do not compare
+    with _input.named(name):  # objects that do not compare
         labels, codes = np.unique(column, return_inverse=True)
     if labels.dtype.kind == "f" and (labels != np.floor(labels)).any():
         raise ValueError(
@@ -524,7 +515,7 @@ def warn_if_hard_labels(y: NDArray[Any], scores: NDArray[np.float64] | NDArray[n
     low, high = float(scores.min()), float(scores.max())
     are_ends = low < high and (low, high) == (float(y.min()), float(y.max()))
     if are_ends and bool(((scores == low) | (scores == high)).all()):
-        warn(
+        _input.warn(
             f"y_score holds only {low:g} and {high:g}: these look like predicted labels, "
             "and the AUC of labels ignores the ranking of rows by score. Pass "
             "predict_proba(X)[:, 1] or decision_function(X).",
@@ -537,7 +528,7 @@ Missing: TypeAlias = Literal["raise", "drop", "group"]
 
 
 def check_missing(missing: Any) -> Missing:
-    return check_option("missing", missing, ("raise", "drop", "group"))  # type: ignore[no-any-return]
+    return _input.check_option("missing", missing, ("raise", "drop", "group"))  # type: ignore[no-any-return]
 
 
 def check_groups_given(groups: Any) -> None:

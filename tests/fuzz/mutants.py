@@ -75,8 +75,8 @@ RANDOM = [
     Mutant(
         "rows left out are miscounted",
         "_rows.py",
-        "number_of_rows(lacks_label if",
-        "number_of_rows(~lacks_label if",
+        "lacking = lacks_label if",
+        "lacking = ~lacks_label if",
     ),
     Mutant(
         "rows without weights weigh 2 squared",
