@@ -283,9 +283,10 @@ def check_source_of_groups(groups: Any, none: str) -> None:
     if not is_series(groups):
         raise TypeError(
             "groups must be the name of a column of X, a list of names, a pandas Series with the "
-            f"index of X, or None ({none}); got {_input.kind_in_words(groups)}. Positions of columns "
-            "and arrays are not supported, because they cannot be matched with the rows of a fold. To "
-            "group by several Series, add them to X as columns and pass the list of column names."
+            f"index of X, or None ({none}); got {_input.kind_in_words(groups)}. Positions of "
+            "columns and arrays are not supported, because they cannot be matched with the rows of "
+            "a fold. To group by several Series, add them to X as columns and pass the list of "
+            "column names."
         )
     check_unique_index(groups, "groups")
 
