@@ -6,10 +6,11 @@ accepts True and NaN, and its import slows devices that count rows.
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import math
 import warnings
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from numbers import Real
 from typing import Any
@@ -33,6 +34,16 @@ def check_option(name: str, value: Any, options: Iterable[str | None], hint: str
     if len(known) < 5:
         text = enumerated(list(map(repr, known)), "or")
     raise ValueError(f"{name} must be {text}; got {shortened(value)}.{hint}")
+
+
+@contextlib.contextmanager
+def named(name: str) -> Iterator[None]:
+    """Begin the messages of other libraries with the name of the argument that they refuse."""
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        kind = ValueError if isinstance(error, ValueError) else TypeError
+        raise kind(f"{name}: {error}") from error
 
 
 def check_keywords(given: Iterable[str], known: Iterable[str], caller: str) -> None:

@@ -3,33 +3,44 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Hashable, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc._input import (
-    check_length,
-    check_scores,
-    check_weights,
-    column_of,
-    kind_in_words,
-    number_of_rows,
-    unwrapped,
-)
-from skfedauc._labels import (
-    Classes,
-    Labels,
-    Missing,
-    category_orders,
-    check_labels,
-    drop_unused,
-    encode_groups,
-    warn_if_hard_labels,
-    warn_if_misspelled,
-)
+from skfedauc import _group_codes, _input, _labels
+from skfedauc._labels import Classes, Labels, Missing
 from skfedauc._words import all_shortened, listed, shortened, shortened_text
+
+SEPARATORS = (",", ";", "\t")
+_WHOLE_FLOAT = re.compile(r"-?\d+\.0")
+
+
+def header_of(
+    read: Callable[[str], list[str]], needed: Collection[str], default: str = SEPARATORS[0]
+) -> tuple[str, list[str]]:
+    """Return a file's separator and column names; `read` returns the cells for a separator.
+
+    It is the first that gives the needed names, else the first that splits the header.
+    """
+    names = {separator: read(separator) for separator in (default, *SEPARATORS)}
+    whole = [separator for separator, of in names.items() if set(needed) <= set(of)]
+    split = [separator for separator, of in names.items() if len(of) > 1]
+    separator = [*whole, *split, default][0]
+    return separator, names[separator]
+
+
+def without_zero_decimals(texts: Sequence[str]) -> Sequence[str]:
+    """Return a column's distinct labels, without ".0" if all labels end in ".0".
+
+    Many programs write an integer column with ".0" if a value is missing.
+    """
+    if texts and all(_WHOLE_FLOAT.fullmatch(text) for text in texts):
+        return [text.removesuffix(".0") for text in texts]
+    return texts
+
 
 # Inputs match by position, as in scikit-learn, after a check that pandas indexes agree. Only groups
 # in a Series match the rows of X by index label.
@@ -97,7 +108,7 @@ def groups_of_rows(groups: Any, X: Any, name: str = "groups", *, are_from_x: boo
     With `are_from_x`, every list holds column names, and a Series always matches the index of X.
     `name` is the argument name, for messages.
     """
-    groups, X = unwrapped(groups), unwrapped(X)
+    groups, X = _input.unwrapped(groups), _input.unwrapped(X)
     if is_column_names(groups):
         names = [groups] if isinstance(groups, str) else groups
         # A list with one string per row may contain labels instead of names.
@@ -152,7 +163,7 @@ def distinct_columns(X: Any, names: Mapping[str, list[str]], table: str) -> Any:
     """Return a table that narwhals reads: if names repeat, only the columns that arguments name."""
     from narwhals.dependencies import is_pandas_dataframe, is_pyarrow_table
 
-    X = unwrapped(X)
+    X = _input.unwrapped(X)
     # Frames of engines have an attribute of any name, which would be a column.
     is_arrow = is_pyarrow_table(X)
     known = list(X.column_names if is_arrow else X.columns if is_pandas_dataframe(X) else ())
@@ -230,7 +241,7 @@ def aligned(groups: Any, X: Any, name: str = "groups") -> Any:
     if not hasattr(X, "index") or not hasattr(X, "columns"):
         raise TypeError(
             f"{name} is a pandas Series, to be aligned with the index of X, but X arrived as "
-            f"{kind_in_words(X)} without an index. {_unnamed_mend(name)}"
+            f"{_input.kind_in_words(X)} without an index. {_unnamed_mend(name)}"
         )
     if groups.index.equals(X.index):
         return groups
@@ -272,9 +283,10 @@ def check_source_of_groups(groups: Any, none: str) -> None:
     if not is_series(groups):
         raise TypeError(
             "groups must be the name of a column of X, a list of names, a pandas Series with the "
-            f"index of X, or None ({none}); got {kind_in_words(groups)}. Positions of columns and "
-            "arrays are not supported, because they cannot be matched with the rows of a fold. To "
-            "group by several Series, add them to X as columns and pass the list of column names."
+            f"index of X, or None ({none}); got {_input.kind_in_words(groups)}. Positions of "
+            "columns and arrays are not supported, because they cannot be matched with the rows of "
+            "a fold. To group by several Series, add them to X as columns and pass the list of "
+            "column names."
         )
     check_unique_index(groups, "groups")
 
@@ -314,10 +326,10 @@ class Rows(NamedTuple):
         """Return some rows, by numbers or a mask, and only the groups and clusters of these."""
         codes, labels, clusters = self.codes, self.labels, self.clusters
         if codes is not None and labels is not None:
-            codes, labels = drop_unused(codes[chosen], labels)
+            codes, labels = _group_codes.drop_unused(codes[chosen], labels)
         if clusters is not None:
             n_clusters = int(clusters.max(initial=-1)) + 1
-            clusters, _ = drop_unused(clusters[chosen], np.arange(n_clusters))
+            clusters, _ = _group_codes.drop_unused(clusters[chosen], np.arange(n_clusters))
         return self._replace(
             positive=self.positive[chosen],
             scores=self.scores[chosen],
@@ -348,31 +360,32 @@ def check_rows(
     """
     inputs = {"y_true": y_true, name: y_score, "groups": groups, "sample_weight": sample_weight}
     check_row_order({**inputs, "clusters": clusters})
-    scores = check_scores(y_score, name, keep_single=True, n_rows=n_rows)
-    y = column_of(y_true, "y_true")
-    positive, classes = check_labels(y, pos_label, n_rows)
-    check_length(name, scores.size, "y_true", positive.size)
+    scores = _input.check_scores(y_score, name, keep_single=True, n_rows=n_rows)
+    y = _input.column_of(y_true, "y_true")
+    positive, classes = _labels.check_labels(y, pos_label, n_rows)
+    _input.check_length(name, scores.size, "y_true", positive.size)
     if warn_labels:
-        warn_if_hard_labels(y if y.dtype.kind in "biuf" else positive, scores)
-        warn_if_misspelled(classes)
-    weights = None if sample_weight is None else check_weights(sample_weight)
+        _labels.warn_if_hard_labels(y if y.dtype.kind in "biuf" else positive, scores)
+        _labels.warn_if_misspelled(classes)
+    weights = None if sample_weight is None else _input.check_weights(sample_weight)
     codes, labels, cluster_of = None, None, None
     if groups is not None:
-        codes, labels = encode_groups(groups, missing=missing, n_rows=n_rows)
+        codes, labels = _group_codes.encode_groups(groups, missing=missing, n_rows=n_rows)
     if clusters is not None:
-        cluster_of, _ = encode_groups(clusters, "clusters")
+        cluster_of, _ = _group_codes.encode_groups(clusters, "clusters")
     given = {"sample_weight": weights, "groups": codes, "clusters": cluster_of}
     for argument, values in given.items():
         if values is not None:
-            check_length(argument, values.size, "y_true", positive.size)
+            _input.check_length(argument, values.size, "y_true", positive.size)
     kept = None if weights is None or weights.all() else weights > 0
     n_missing = 0
     if codes is not None and codes.min(initial=0) < 0:
         lacks_label = codes < 0
-        n_missing = number_of_rows(lacks_label if kept is None else lacks_label & kept, n_rows)
+        lacking = lacks_label if kept is None else lacks_label & kept
+        n_missing = _input.number_of_rows(lacking, n_rows)
         kept = ~lacks_label if kept is None else ~lacks_label & kept
     of_all = positive, scores, codes, labels, weights, n_missing, classes, kept, cluster_of
-    rows = Rows(*of_all, category_orders(groups))
+    rows = Rows(*of_all, _group_codes.category_orders(groups))
     rows = rows if kept is None else rows.at(kept)
     if rows.weights is not None and (rows.weights == 1.0).all():
         rows = rows._replace(weights=None)

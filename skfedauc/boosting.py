@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc import _input, _labels, _rows, _words
+from skfedauc import _group_codes, _input, _labels, _rows, _words
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.score_counts import counts_of_rows
 from skfedauc.pairs import GroupPairs
@@ -35,7 +35,7 @@ class _EvaluationSet(NamedTuple):
     """Labels and groups of the rows in one evaluation set."""
 
     positive: NDArray[np.bool_]
-    groups: _labels.EncodedGroups
+    groups: _group_codes.EncodedGroups
 
 
 class _GroupMetric:
@@ -64,10 +64,10 @@ class _GroupMetric:
         sets: list[_EvaluationSet] = []
         for position, (y, labels) in enumerate(groups):
             _rows.check_row_order({"y": y, "groups": labels})
-            codes, known = _labels.encode_groups(labels, missing=self._missing)
+            codes, known = _group_codes.encode_groups(labels, missing=self._missing)
             # Copy arrays of the user, who may change the values later.
             positive = _positives(y, f"y of groups[{position}]").copy()
-            one = _EvaluationSet(positive, _labels.EncodedGroups(codes.copy(), known.copy()))
+            one = _EvaluationSet(positive, _group_codes.EncodedGroups(codes.copy(), known.copy()))
             _input.check_length("groups", codes.size, "y", positive.size)
             for before, other in enumerate(sets):
                 is_same = _are_same(one.groups, other.groups)
@@ -414,7 +414,7 @@ def _positives(y: Any, name: str) -> NDArray[np.bool_]:
     )
 
 
-def _are_same(one: _labels.EncodedGroups, other: _labels.EncodedGroups) -> bool:
+def _are_same(one: _group_codes.EncodedGroups, other: _group_codes.EncodedGroups) -> bool:
     return (
         _labels.kind_of(one.labels) == _labels.kind_of(other.labels)
         and np.array_equal(one.labels, other.labels)

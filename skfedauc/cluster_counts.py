@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc import _rows
-from skfedauc._labels import number_integers
+from skfedauc._group_codes import number_integers
 from skfedauc._words import all_shortened, described
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.disclosure import Need, needs

@@ -308,7 +308,8 @@ def _models_of(scores: Any, n_rows: int | None) -> dict[Any, Any]:
         frame = nw.from_native(scores, eager_only=True)
         models = {name: nw.to_native(frame.get_column(name)) for name in frame.columns}
     else:
-        array = np.asarray(scores)
+        with _input.named("scores"):
+            array = np.asarray(scores)
         if array.ndim != 2:
             raise TypeError(
                 "scores must be a DataFrame or a mapping with the scores of each model, or an "

@@ -222,7 +222,9 @@ def make_uniform_scores(
 
 def _counts_of_devices(counts: Any, name: str, n_devices: int) -> Counts:
     """Return the number of rows in each device from one number, or from one per device."""
-    if not hasattr(counts, "__len__") or np.ndim(counts) == 0:
+    with _input.named(name):
+        is_number = np.ndim(counts) == 0
+    if is_number:
         return np.full(n_devices, _input.check_whole_number(counts, name), np.intp)
     of_device = _input.check_counts(counts, name)
     if of_device.size != n_devices or of_device.min() < 1:

@@ -117,7 +117,8 @@ def _counts(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     counts = []
     for values, argument in ((events, name), (trials, name_of_trials)):
-        found = np.atleast_1d(values)
+        with _input.named(argument):
+            found = np.atleast_1d(values)
         if found.dtype.kind == "f" and not (found == np.floor(found)).all():
             raise ValueError(
                 f"{argument} must hold whole numbers; got {_words.shortened(values)}. The bound "

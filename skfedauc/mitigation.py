@@ -21,7 +21,7 @@ from sklearn.utils.metadata_routing import (
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from skfedauc import _input, _labels, _rows, _words
+from skfedauc import _group_codes, _input, _labels, _rows, _words
 from skfedauc._sklearn import is_routing_enabled, number_of_rows, refuse_unrouted, weight_name
 
 Columns = list[Any]  # names or positions of sensitive columns: all strings or all integers
@@ -183,7 +183,7 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         if not self._is_reduction:
             _check_frozen(mitigator, features.shape[1], self.classes_)
         labels = _labels_of(sensitive)
-        self._known = list(_labels.encode_groups(labels, "groups")[1].tolist())
+        self._known = list(_group_codes.encode_groups(labels, "groups")[1].tolist())
         if type(mitigator).__name__ == "GridSearch" and len(self._known) < 2:
             raise ValueError(
                 "GridSearch needs two groups or more, but groups has a single label, "
@@ -411,7 +411,8 @@ def _classes_of(y: Any, owner: str) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """Return the two sorted classes, and the rows' labels as codes 0 and 1."""
     if y is None:
         raise ValueError(f"{owner} requires y to be passed, but the target y is None.")
-    y = column_or_1d(_input.from_array_api(y), warn=True)
+    with _input.named("y"):
+        y = column_or_1d(_input.from_array_api(y), warn=True)
     classes, codes = _labels.class_labels(y)
     if classes.size > 2:
         raise ValueError(
@@ -450,11 +451,12 @@ def _checked(estimator: Any, X: Any, columns: Columns, reset: bool) -> Any:
     With `reset`, the estimator stores the names and the column count.
     """
     X = _input.from_array_api(_input.unwrapped(X))
+    checks: dict[str, Any] = {"dtype": None, "ensure_all_finite": False}
     if _is_frame(X):
         _names_of(X)  # refuses repeated names
-        X = validate_data(estimator, X, reset=reset, skip_check_array=True)
-    else:
-        X = validate_data(estimator, X, reset=reset, dtype=None, ensure_all_finite=False)
+        checks = {"skip_check_array": True}
+    with _input.named("X"):
+        X = validate_data(estimator, X, reset=reset, **checks)
     _check_present(X, columns)
     return X
 
@@ -508,7 +510,7 @@ def _labels_of(columns: Sequence[Any]) -> NDArray[Any]:
     """Return labels of shape (n_rows,), or (n_rows, n_columns) with several columns."""
     labels = []
     for column in columns:
-        codes, known = _labels.encode_groups(column, "groups")
+        codes, known = _group_codes.encode_groups(column, "groups")
         # Fairlearn compares labels, which fails for dates.
         labels.append((known.astype(str) if known.dtype.kind == "M" else known)[codes])
     if len(labels) == 1:
@@ -517,7 +519,7 @@ def _labels_of(columns: Sequence[Any]) -> NDArray[Any]:
 
 
 def _refuse_unknown(labels: NDArray[Any], known: list[Any]) -> None:
-    codes, groups = _labels.encode_groups(labels, "groups")
+    codes, groups = _group_codes.encode_groups(labels, "groups")
     is_unknown = np.array([group not in known for group in groups.tolist()], np.bool_)
     if is_unknown.any():
         raise ValueError(

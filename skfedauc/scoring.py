@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc import _input, _labels, _rows, _sklearn, _words
+from skfedauc import _group_codes, _input, _labels, _rows, _sklearn, _words
 from skfedauc.counts import MulticlassCounts
 from skfedauc.counts.multiclass import MultiClass, check_multi_class
 from skfedauc.counts.score_counts import counts_of_rows
@@ -302,7 +302,7 @@ def _check_each_group(labels: list[Any], groups: Any, missing: _labels.Missing) 
             )
     elif hasattr(groups, "dropna"):
         how: _labels.Missing = "group" if missing == "group" else "drop"
-        known = _labels.encode_groups(groups, missing=how)[1].tolist()
+        known = _group_codes.encode_groups(groups, missing=how)[1].tolist()
         unknown = [label for label in labels if label not in known]
         if unknown:
             raise ValueError(
@@ -333,7 +333,9 @@ def _check_groups(groups: Any) -> None:
         )
     _rows.check_source_of_groups(groups, "routed by scikit-learn")
     if _rows.is_series(groups):
-        _labels.encode_groups(groups.dropna())  # A search can leave out the rows without a label.
+        _group_codes.encode_groups(
+            groups.dropna()
+        )  # A search can leave out the rows without a label.
 
 
 # Scikit-learn's default folds ignore groups. With rows in the order of groups, a fold may hold one

@@ -45,7 +45,7 @@ from skfedauc import (
     measures,
 )
 from skfedauc.audit.answers import answer as audited_answer
-from skfedauc.audit.questions import QUESTIONS as AUDITED
+from skfedauc.audit.rates_and_gaps import QUESTIONS as AUDITED
 from skfedauc.boosting import LightGBMMetric, XGBoostMetric
 from skfedauc.counts.score_counts import view_of
 from skfedauc.datasets import make_group_scores, make_uniform_scores

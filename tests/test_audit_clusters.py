@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 from skfedauc import FairnessAudit, GroupAUC, ScoreCounts
-from skfedauc.audit import questions
+from skfedauc.audit import rates_and_gaps
 from skfedauc.audit.answers import answer
 from skfedauc.inference import proportions as limits_of
 from skfedauc.inference.cross_gap import cross_gaps
@@ -133,7 +133,7 @@ def test_gaps_of_shared_clusters_use_their_correlation():
 def test_errors_of_xauc_disparities(shared, weighted):
     rows = simulated(3, shared=shared, weighted=weighted, n=200)
     sample = audit_of(rows).samples["group"]
-    found = questions.QUESTIONS["xauc_disparity"].ask(sample).gaps
+    found = rates_and_gaps.QUESTIONS["xauc_disparity"].ask(sample).gaps
     w, y, s, clusters = weights_of(rows), rows["y_true"], rows["y_score"], rows["clusters"]
     pairs = (s[:, None] > s) + 0.5 * (s[:, None] == s)
     of_rows = cross_gaps(sample.report.counts)
@@ -237,7 +237,8 @@ def test_ways_to_the_same_audit(shared):
     expected = audit_of(given | reversed_rows, threshold=0.4)
     for name in ("difference", "xauc_disparity", "demographic_parity_difference"):
         found, one = (
-            answer(questions.QUESTIONS[name], audit.samples["group"]) for audit in (other, expected)
+            answer(rates_and_gaps.QUESTIONS[name], audit.samples["group"])
+            for audit in (other, expected)
         )
         assert_allclose(found.table, one.table, rtol=1e-6)
 

@@ -347,7 +347,7 @@ def test_facts_are_those_of_the_rows(monkeypatch):
     assert json.loads(json.dumps(facts)) == facts
     monkeypatch.delenv("SOURCE_DATE_EPOCH")
     before = datetime.datetime.now(datetime.UTC).replace(microsecond=0)
-    made = audit_of(y, score, groups).date
+    made = audit_of(y, score, groups).facts["date"]
     assert before <= datetime.datetime.fromisoformat(made) <= datetime.datetime.now(datetime.UTC)
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "yesterday")
     with pytest.raises(ValueError, match=r"SOURCE_DATE_EPOCH must be .*'yesterday'"):

@@ -26,9 +26,9 @@ from saved_cases import CASES
 
 from skfedauc import Bins, ScoreCounts
 from skfedauc._labels import Classes
-from skfedauc.counts import Limits, parquet
+from skfedauc.counts import Limits, file_format
+from skfedauc.counts.file_format import size_of_pages
 from skfedauc.counts.files import RANGE_COLUMNS
-from skfedauc.counts.parquet import size_of_pages
 from skfedauc.counts.score_counts import view_of
 
 # Number of changes in each test below; tests/fuzz/test_files.py makes changes until a time limit.
@@ -551,8 +551,8 @@ def test_headers_of_pages_end():
 
 def test_pages_that_many_columns_share_are_refused(monkeypatch):
     data = CASES["text"].to_bytes()
-    chunk = next(parquet._chunks(parquet._structure(data, footer_of(data))[0]))
-    monkeypatch.setattr(parquet, "_chunks", lambda _: [chunk] * 10_000)
+    chunk = next(file_format._chunks(file_format._structure(data, footer_of(data))[0]))
+    monkeypatch.setattr(file_format, "_chunks", lambda _: [chunk] * 10_000)
     with pytest.raises(ValueError, match="its pages overlap"):
         size_of_pages(data)
 

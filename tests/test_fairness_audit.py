@@ -30,7 +30,7 @@ from skfedauc import (
     ScoreCounts,
     cross_validate_group_auc,
 )
-from skfedauc.audit import QUESTIONS, questions, wording
+from skfedauc.audit import QUESTIONS, rates_and_gaps, wording
 from skfedauc.audit.answers import answer
 from skfedauc.report.group_auc import null_difference_of
 
@@ -423,7 +423,7 @@ def test_the_rows_that_would_decide_a_tolerance_do(name, limit):
 
 
 def test_a_new_rate_is_one_entry(monkeypatch):
-    entry = questions._rate(
+    entry = rates_and_gaps._rate(
         "false_omission_rate",
         of=((1, 0), (1, 0)),
         counts=((0, 0), (1, 1)),
@@ -554,7 +554,7 @@ def test_float32_scores_reach_a_threshold_as_in_numpy(threshold):
     audit = audit_of(y, score, groups, threshold=threshold)
     expected = pd.Series(score >= threshold).groupby(groups).mean()
     assert audit.by_group()["selection_rate"].to_dict() == pytest.approx(expected.to_dict())
-    assert audit.by_row.selected.tolist() == (score >= threshold).tolist()
+    assert audit._by_row.selected.tolist() == (score >= threshold).tolist()
     of_counts = FairnessAudit(
         GroupAUC.from_predictions(y, score, groups=groups), threshold=threshold
     )
@@ -562,7 +562,7 @@ def test_float32_scores_reach_a_threshold_as_in_numpy(threshold):
     pd.testing.assert_frame_equal(of_counts.by_group(), audit.by_group())
     double = (score * 10).round() / 8  # values of float32 in float64
     for above in (np.nextafter(0.5, 1), 1e-50):
-        selected = audit_of(y, double.astype(np.float64), groups, threshold=above).by_row.selected
+        selected = audit_of(y, double.astype(np.float64), groups, threshold=above)._by_row.selected
         assert selected.tolist() == (double.astype(np.float64) >= above).tolist()
 
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 from oracles import plain_label
 
-from skfedauc import GroupAUC, ScoreCounts, WithinGroupStratifiedKFold, _labels
+from skfedauc import GroupAUC, ScoreCounts, WithinGroupStratifiedKFold, _group_codes
 
 ROWS = {
     "y_true": [0, 1, 0, 1],
@@ -168,12 +168,12 @@ def test_numbers_of_text(monkeypatch, column):
         positions = {label: position for position, label in enumerate(sorted(set(rows)))}
         assert_text_codes(given, rows, positions)
         with monkeypatch.context() as as_of_many_rows:
-            as_of_many_rows.setattr(_labels, "HASHED_ROWS", 2)
+            as_of_many_rows.setattr(_group_codes, "HASHED_ROWS", 2)
             assert_text_codes(given, rows, positions)
 
 
 def assert_text_codes(given, rows, positions):
-    codes, labels = _labels.encode_groups(given)
+    codes, labels = _group_codes.encode_groups(given)
     assert labels.dtype == object
     assert labels.tolist() == list(positions)
     assert {type(label) for label in labels} == {str}

@@ -1,7 +1,8 @@
 """One question has one answer: the same value and limits on every surface.
 
-The surfaces are the report and its text, the audit in Python, its text, page, notebook, model card
-and JSON, the commands `audit` and `report` in text and JSON, and the comparison of two models.
+The surfaces are the report and its text, metrics, the audit in Python, its text, page, notebook,
+model card and JSON, the commands `audit`, `report` and `compare` in text and JSON, the comparison
+of models and of audits, and the reports of a cross-validation.
 """
 
 import contextlib
@@ -14,8 +15,16 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression
 
-from skfedauc import FairnessAudit, GroupAUC
+from skfedauc import (
+    FairnessAudit,
+    GroupAUC,
+    WithinGroupStratifiedKFold,
+    compare_models,
+    cross_validate_group_auc,
+    group_roc_auc_score,
+)
 from skfedauc.cli.main import main
 
 LEAST = 10  # rows of each class of a compared group, everywhere
@@ -86,29 +95,30 @@ class Surfaces:
             self.rows["y"], self.rows[score], groups=groups, threshold=0.5, **self.known
         )
 
-    def report(self, column):
-        options = {"groups": self.rows[column], "min_per_class": LEAST, **self.known}
-        return GroupAUC.from_predictions(self.rows["y"], self.rows["s"], **options)
+    def report(self, column, score="s", least=LEAST):
+        options = {"groups": self.rows[column], "min_per_class": least, **self.known}
+        return GroupAUC.from_predictions(self.rows["y"], self.rows[score], **options)
 
     def exact(self, column):
         """Yield the name of each surface that returns numbers, and its numbers."""
         report = self.report(column)
         table = report.confidence_intervals()
         test = report.test_difference()
-        statistics = report.confidence_intervals(of="statistics")
-        rows = statistics[["value", "ci_low", "ci_high"]].itertuples()
-        of_statistics = {name: numbers for name, *numbers in rows}
+        intervals = by_statistic(report)
         yield (
             "report",
             {
                 **by_group(table.index, table, "auc"),
+                **{name: intervals[name] for name in ("pooled", "macro", "worst", "within")},
                 "difference": (test.difference, test.ci_low, test.ci_high),
                 "p": (test.pvalue,),
-                "within": of_statistics["within"],
-                "pooled": of_statistics["pooled"],
             },
         )
-        yield "table of statistics", {"difference": of_statistics["difference"]}
+        yield "table of statistics", intervals
+        yield "statistics of the report", alone(report.statistics())
+        of_names = {name: report.statistic(name) for name in intervals}
+        yield "single statistics", alone(of_names | {"macro": report.average("macro")})
+        yield "properties", alone({name: getattr(report, name) for name in ("pooled", "worst")})
         answer = self.audit.answers[column]["difference"]
         yield "audit", of_answer(answer, by_group(answer.groups, answer.table, "value"))
         own = self.audit.by_group(column)
@@ -126,14 +136,56 @@ class Surfaces:
             (grouping,) = [part for part in document["groupings"] if part["by"] == [column]]
             yield "statistics of report --json", of_grouping(grouping)
             change = self.audit.compare(self.audit_of("t")).answers[column]["difference"]
-            before = change.table["before"]
+            labels, before = change.groups, change.table["before"]
+            of_groups = alone({("auc", g): v for g, v in zip(labels, before, strict=True)})
+            yield "comparison", {"difference": (change.before,), **of_groups}
+            options = [*self.options, "--score", "t", "--json"]
+            change = json.loads(run("compare", self.path, *options))["columns"][column]["answers"]
+            of_groups = {("auc", g["group"]): g["before"] for g in change["difference"]["groups"]}
             yield (
-                "comparison",
-                {
-                    "difference": (change.before,),
-                    **{("auc", g): (v,) for g, v in zip(change.groups, before, strict=True)},
-                },
+                "compare --json",
+                alone(of_groups | {"difference": change["difference"]["before"]}),
             )
+
+    def of_all_groups(self, column):
+        """Yield the same for surfaces without a least number of rows, also of a second model."""
+        names = ("pooled", "macro", "within")
+        reports = {score: self.report(column, score, 1) for score in ("s", "t")}
+        yield (
+            "reports",
+            {
+                (score, key): found
+                for score, report in reports.items()
+                for key, found in (by_statistic(report) | by_group_of(report)).items()
+            },
+        )
+        audits = {score: self.audit_of(score).report for score in reports}
+        # With a second column, the limits are those of the combinations of both columns.
+        n = 3 if len(self.columns) == 1 else 1
+        yield "audits", {(s, "pooled"): by_statistic(of)["pooled"][:n] for s, of in audits.items()}
+        rows = {"groups": self.rows[column], "sample_weight": self.known.get("sample_weight")}
+        yield (
+            "metrics",
+            {
+                (s, name): (
+                    group_roc_auc_score(self.rows["y"], self.rows[s], statistic=name, **rows),
+                )
+                for s in reports
+                for name in (*names, "worst", "difference")
+            },
+        )
+        found = {}
+        options = {"groups": self.rows[column], **self.known}
+        for name in names:
+            compared = compare_models(
+                self.rows["y"], self.rows[["s", "t"]], statistic=name, **options
+            )
+            (table,) = compared.table.to_dict("records")
+            found |= {("s", name): (table["value_a"],), ("t", name): (table["value_b"],)}
+            for label, row in compared.by_group.droplevel(["model_a", "model_b"]).iterrows():
+                found["s", ("auc", label)] = (row["value_a"],)
+                found["t", ("auc", label)] = (row["value_b"],)
+        yield "comparison of models", found
 
     def printed(self, column):
         """Yield the name of each surface of text, and its text."""
@@ -152,6 +204,31 @@ class Surfaces:
         if not self.of_clusters:
             run("count", self.path, *self.options, "-o", self.counts)
             yield "skfedauc report", run("report", self.counts)
+
+    def of_two_models(self):
+        if not self.of_clusters:
+            comparison = self.audit.compare(self.audit_of("t"))
+            yield "comparison of audits", str(comparison)
+            yield "notebook of the comparison", text_of(comparison._repr_html_())
+            page = self.folder / "b.html"
+            options = [*self.options, "--score", "t", "--html", page]
+            yield "skfedauc compare", run("compare", self.path, *options)
+            yield "page of the comparison", text_of(page.read_text("utf-8"))
+
+
+def alone(values):
+    return {name: (value,) for name, value in values.items()}
+
+
+def by_statistic(report):
+    table = report.confidence_intervals(of="statistics")
+    columns = table[["value", "ci_low", "ci_high"]].to_numpy()
+    return {name: tuple(row) for name, row in zip(table.index, columns, strict=True)}
+
+
+def by_group_of(report):
+    table = report.confidence_intervals()
+    return by_group(table.index, table, "auc")
 
 
 def by_group(labels, table, name):
@@ -175,10 +252,9 @@ def of_document(document, column):
 
 
 def of_grouping(grouping):
-    statistics = grouping["statistics"]
-    found = {("auc", row["label"]): (row["auc"],) for row in grouping["groups"]}
-    found |= {name: (statistics[name],) for name in ("difference", "within", "pooled")}
-    return found
+    found = {("auc", row["label"]): row["auc"] for row in grouping["groups"]}
+    found |= grouping["statistics"]  # in which null stands for an undefined number
+    return alone({name: np.nan if value is None else value for name, value in found.items()})
 
 
 @pytest.fixture(params=CASES)
@@ -187,25 +263,30 @@ def surfaces(request, tmp_path):
     return Surfaces(rows, folder=tmp_path, **options)
 
 
+def n_equal_pairs(surfaces):
+    """Compare all pairs of surfaces, and return how many numbers two of them share."""
+    n_equal = 0
+    for (first, one), (second, other) in itertools.combinations(surfaces, 2):
+        for key in [key for key in one if key in other]:
+            length = min(len(one[key]), len(other[key]))
+            expected = pytest.approx(other[key][:length], abs=1e-9, nan_ok=True)
+            assert one[key][:length] == expected, (key, first, second)
+            n_equal += 1
+    return n_equal
+
+
 def test_numbers_are_the_same_on_every_pair_of_surfaces(surfaces):
     for column in surfaces.columns:
-        found = dict(surfaces.exact(column))
-        compared = [key for key in found["report"] if key != "p"]
-        assert len(compared) >= 4
-        n_equal = 0
-        for (first, one), (second, other) in itertools.combinations(found.items(), 2):
-            for key in [key for key in one if key in other]:
-                length = min(len(one[key]), len(other[key]))
-                expected = pytest.approx(other[key][:length], abs=1e-9)
-                assert one[key][:length] == expected, (column, key, first, second)
-                n_equal += 1
-        assert n_equal > 50
+        assert n_equal_pairs(surfaces.exact(column)) > 150
+        assert n_equal_pairs(surfaces.of_all_groups(column)) > 30
 
 
 def test_printed_numbers_are_those_of_the_report(surfaces):
     for column in surfaces.columns:
         report = dict(surfaces.exact(column))["report"]
-        expected = {key: tuple(f"{number:.3f}" for number in report[key]) for key in report}
+        audits = {score: surfaces.audit_of(score).report for score in ("s", "t")}
+        of_all = {(s, "pooled"): by_statistic(of)["pooled"] for s, of in audits.items()}
+        expected = {key: printed(found) for key, found in (report | of_all).items()}
         groups = [key[1] for key in report if key[0] == "auc"]
         for name, text in surfaces.printed(column):
             words = " ".join(text.replace("|", " ").replace("\N{NO-BREAK SPACE}", " ").split())
@@ -226,8 +307,49 @@ def test_printed_numbers_are_those_of_the_report(surfaces):
             true = rf"the interval of the largest true difference is {NUMBER} to {NUMBER}"
             gaps += re.findall(observed + true, words)
             assert expected["difference"] in gaps, (name, gaps)
-            known = set(re.findall(INTERVAL, words))
-            assert {expected["within"], expected["pooled"]} <= known, name
+            assert expected["within"] in re.findall(INTERVAL, words), name
+            if "report" in name and name != "skfedauc report":
+                assert set(re.findall(rf"pooled {INTERVAL}", words)) == {expected["pooled"]}
+                assert set(re.findall(rf"worst {NUMBER}", words)) == {expected["worst"][0]}
+            else:
+                of_all_rows = set(re.findall(rf"AUC {INTERVAL} over all rows", words))
+                assert of_all_rows == {expected["s", "pooled"]}, name
+        for name, text in surfaces.of_two_models():
+            of_all_rows = re.findall(rf"AUC {INTERVAL} over all rows", " ".join(text.split()))
+            assert of_all_rows[:2] == [expected[score, "pooled"] for score in ("s", "t")], name
+
+
+def printed(numbers):
+    return tuple(f"{number:.3f}" for number in numbers)
+
+
+def test_folds_have_the_numbers_of_their_rows():
+    rows, _ = CASES["four groups"]
+    X, y, site = rows[["s", "t"]], rows["y"], rows["site"]
+    folds = WithinGroupStratifiedKFold(3, shuffle=True, random_state=0)
+    result = cross_validate_group_auc(LogisticRegression(), X, y, groups=site, cv=folds)
+    scores = np.zeros(y.size)
+    for fold, (train, test) in enumerate(folds.split(X, y, site)):
+        model = LogisticRegression().fit(X.iloc[train], y.iloc[train])
+        scores[test] = model.decision_function(X.iloc[test])
+        of_rows = y.iloc[test], scores[test]
+        own = GroupAUC.from_predictions(*of_rows, groups=site.iloc[test])
+        report, table = result.folds[fold], result.by_fold.loc[fold]
+        surfaces = {"own": by_statistic(own), "fold": by_statistic(report), "table": alone(table)}
+        surfaces["groups"], surfaces["own groups"] = by_group_of(report), by_group_of(own)
+        surfaces["metrics"] = {
+            name: (group_roc_auc_score(*of_rows, groups=site.iloc[test], statistic=name),)
+            for name in ("pooled", "macro", "worst", "within", "difference")
+        }
+        assert n_equal_pairs(surfaces.items()) > 25
+        assert str(report) == str(own)
+    means = result.confidence_intervals()
+    assert means["value"].to_dict() == pytest.approx(result.by_fold[means.index].mean().to_dict())
+    whole, over = GroupAUC.from_predictions(y, scores, groups=site), result.over_folds
+    assert n_equal_pairs([("over", by_statistic(over)), ("whole", by_statistic(whole))]) == 8
+    assert str(over) == str(whole)
+    assert text_of(over._repr_html_()) == text_of(whole._repr_html_())
+    assert f"{over.pooled:.4f}" in str(result)
 
 
 def test_left_out_groups_are_in_no_statistic(tmp_path):

@@ -22,6 +22,7 @@ LAYERS = [
     {"_words"},
     {"_input", "_kernel"},
     {"_labels"},
+    {"_group_codes"},
     {"_rows"},
     {"_output_file", "_sklearn"},
     {"counts", "ranks", "measures"},

@@ -631,7 +631,7 @@ def test_files_of_the_other_kind_are_named():
 
 def rewritten(data, change_facts=None, change_columns=None, seal=True):
     """Content of a file with other metadata or columns, and a SHA-256 that fits."""
-    from skfedauc.counts import parquet
+    from skfedauc.counts import file_format
 
     table = pq.read_table(io.BytesIO(data))
     facts = json.loads(table.schema.metadata[b"skfedauc"])
@@ -641,7 +641,7 @@ def rewritten(data, change_facts=None, change_columns=None, seal=True):
             change(of)
     if seal:
         arrays = [columns["n_negatives"], columns["n_positives"]]
-        facts["sha256"] = parquet.digest(facts, arrays)
+        facts["sha256"] = file_format.digest(facts, arrays)
     schema = pa.schema(
         [pa.field(name, pa.from_numpy_dtype(c.dtype)) for name, c in columns.items()]
     )
@@ -852,14 +852,25 @@ def test_releases_keep_the_model_and_the_period():
         PrivateCounts.merge(parts)
 
 
-def test_other_commands_name_the_reader_of_private_counts(tmp_path, capsys):
+def test_commands_with_private_counts(tmp_path, capsys):
     path = tmp_path / "oslo.skfa"
-    released(counts_of()).save(path)
-    assert main(["report", str(path)]) == 2
-    assert "Read it by PrivateCounts.load" in capsys.readouterr().err
+    private = released(counts_of())
+    private.save(path)
+    assert main(["report", str(path)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == f"{path}: {private!r}"
+    for of in ("groups", "statistics"):
+        for label, row in private.confidence_intervals(of=of).iterrows():
+            value, low, high = (f"{number:.3f}" for number in row.iloc[:3])
+            shown = row["note"] if np.isnan(row.iloc[0]) else f"{value} {low} to {high}"
+            assert any(" ".join(line.split()).startswith(f"{label} {shown}") for line in lines)
+    for refused in (["report", str(path), "--json"], ["merge", str(path), "-o", f"{path}2"]):
+        assert main(refused) == 2
+        assert " noise" in capsys.readouterr().err
     path.write_bytes(path.read_bytes()[:600] + b"x" + path.read_bytes()[601:])
-    assert main(["show", str(path)]) == 2
-    assert "damaged" in capsys.readouterr().err
+    for command in ("show", "report"):
+        assert main([command, str(path)]) == 2
+        assert "damaged" in capsys.readouterr().err
 
 
 def test_names_in_a_file_of_private_counts_cannot_control_the_terminal(tmp_path, capsys):

@@ -19,7 +19,7 @@ from rules import restored, rule
 from saved_cases import CASES
 
 from skfedauc import Bins, GroupAUC, ScoreCounts
-from skfedauc.counts import LimitError, Limits, MergeError, Source, merging, parquet
+from skfedauc.counts import LimitError, Limits, MergeError, Source, file_format, merging
 from skfedauc.counts.score_counts import select_groups, view_of
 from skfedauc.counts.state import State
 
@@ -78,8 +78,8 @@ def test_content_that_is_compressed_very_well(monkeypatch):
         score=np.arange(200_000.0), n_negatives=np.ones(200_000), n_positives=np.ones(200_000)
     )
     small = len(counts.to_bytes())
-    monkeypatch.setattr(parquet, "_SMALL", 1 << 12)
-    monkeypatch.setattr(parquet, "_MOST_EXPANDED", 50)
+    monkeypatch.setattr(file_format, "_SMALL", 1 << 12)
+    monkeypatch.setattr(file_format, "_MOST_EXPANDED", 50)
     data = counts.to_bytes()
     assert len(data) > 5 * small
     assert ScoreCounts.from_bytes(data) == counts
@@ -460,14 +460,14 @@ def test_files_are_read_one_at_a_time(tmp_path, monkeypatch):
     monkeypatch.setattr(merging, "_SMALL", 0)
     paths = write_some(tmp_path, 20, n_rows=120)
     n_alive = []
-    read = parquet.read_content
+    read = file_format.read_content
 
     def watched(*arguments):
         found = read(*arguments)
         n_alive.append(sum(type(thing) is State for thing in gc.get_objects()))
         return found
 
-    monkeypatch.setattr(parquet, "read_content", watched)
+    monkeypatch.setattr(file_format, "read_content", watched)
     gc.collect()
     before = sum(type(thing) is State for thing in gc.get_objects())
     ScoreCounts.merge(paths)
@@ -581,7 +581,7 @@ def test_a_merge_that_skips_files_keeps_what_it_read(tmp_path, monkeypatch, most
         return path.read_bytes()
 
     expected = ScoreCounts.merge(paths)
-    monkeypatch.setattr("skfedauc.counts.parquet.read_file", read_file_at)
+    monkeypatch.setattr("skfedauc.counts.file_format.read_file", read_file_at)
     monkeypatch.setattr("skfedauc.counts.merging._MOST_KEPT", most_kept)
     assert ScoreCounts.merge(paths, on_invalid="skip") == expected
     assert len(read) == (3 if most_kept else 6)

@@ -17,7 +17,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from skfedauc import _rows
-from skfedauc.audit.questions import QUESTIONS, Changes, Gap, Question, TwoModels, ends_of
+from skfedauc.audit.rates_and_gaps import QUESTIONS, Changes, Gap, Question, TwoModels, ends_of
 from skfedauc.audit.samples import Sample
 from skfedauc.counts.moments import Floats
 from skfedauc.inference.model_comparison import (

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
 from skfedauc import _input, _labels, _sklearn, _words
-from skfedauc.audit.questions import QUESTIONS
+from skfedauc.audit.rates_and_gaps import QUESTIONS
 from skfedauc.report import GroupAUC, MulticlassGroupAUC
 from skfedauc.report.group_auc import estimates_of, responses_of
 

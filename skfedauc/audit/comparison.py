@@ -11,7 +11,7 @@ import numpy as np
 from skfedauc import _words
 from skfedauc.audit.answers import ESTIMATE, Answer, Audited, change, change_within, gap_table
 from skfedauc.audit.contents import Output
-from skfedauc.audit.questions import QUESTIONS, TwoModels
+from skfedauc.audit.rates_and_gaps import QUESTIONS, TwoModels
 from skfedauc.audit.samples import Sample, column_names, labels_by, numbers_of
 from skfedauc.comparison import paired_rows
 
@@ -47,12 +47,13 @@ class AuditComparison(Output):
             raise TypeError(f"names must be two texts; got {_words.described(models)}.")
         if models[0] == models[1]:
             raise ValueError(f"names must be different; got {_words.described(models)}.")
-        if first.by_row is None or second.by_row is None:
+        by_row, by_row_of_second = first._by_row, second._by_row  # noqa: SLF001
+        if by_row is None or by_row_of_second is None:
             raise ValueError(
                 "a comparison needs rows: make both audits by from_predictions or from_estimator, "
                 "not from counts."
             )
-        rows, others = first.by_row.rows, second.by_row.rows
+        rows, others = by_row.rows, by_row_of_second.rows
         if rows.clusters is not None or others.clusters is not None:
             raise ValueError(
                 "a comparison of audits needs independent rows; got clusters, for which changes of "
@@ -66,11 +67,12 @@ class AuditComparison(Output):
             raise ValueError(
                 "a comparison needs the same labels, groups and weights in the same order."
             )
-        if first.columns != second.columns or first.min_per_class != second.min_per_class:
+        least = {audit.facts["min_per_class"] for audit in (first, second)}
+        if first.columns != second.columns or len(least) > 1:
             raise ValueError("a comparison needs audits with equal columns and min_per_class.")
         self.audits, self.models = (first, second), (models[0], models[1])
         self.samples = first.samples  # The second has the same groups.
-        self._by_row = first.by_row, second.by_row
+        self._by_row = by_row, by_row_of_second
 
     @functools.cached_property
     def answers(self) -> dict[str, dict[str, Answer]]:

@@ -14,7 +14,7 @@ from skfedauc._output_file import as_json, plain_label, plain_number, text_or_fi
 from skfedauc.audit import wording
 from skfedauc.audit.answers import LEVEL, Answer, Audited
 from skfedauc.audit.document import Card, Cell, Document, Line, Mark, Panels, Row, Table, rendered
-from skfedauc.audit.questions import QUESTIONS
+from skfedauc.audit.rates_and_gaps import QUESTIONS
 from skfedauc.audit.samples import Sample, numbers_of
 from skfedauc.counts.state import sources_in_words
 from skfedauc.inference.calibration import reliability
@@ -140,7 +140,8 @@ def _document_of(result: Any) -> Document:
     """Return the document for the answers of an audit, or of a comparison of two audits."""
     answers, facts, samples = result.answers, result.facts, result.samples
     audits = getattr(result, "audits", (result,))
-    primary = [result.primary] if len(audits) == 1 else ["difference", "within"]
+    n_audits = audits[0]._n_audits  # noqa: SLF001
+    primary = [facts["primary"]] if len(audits) == 1 else ["difference", "within"]
     model, models = facts["names"]["model"], list(facts.get("models", [""]))
     of_models = list(zip(audits, models, strict=True))
     # The AUC within groups shares the definition and the table of the gap between them.
@@ -155,9 +156,9 @@ def _document_of(result: Any) -> Document:
     also_level = _words.enumerated(sorted(levels), "or") if levels else wording.NINETY_FIVE
     title, legend, promise = wording.frame(
         QUESTIONS[primary[0]],
-        1.0 - (1.0 - LEVEL) / (len(primary) * audits[0].n_audits),
+        1.0 - (1.0 - LEVEL) / (len(primary) * n_audits),
         also_level if levels else "",
-        audits[0].n_audits,
+        n_audits,
         getattr(result, "models", None),
     )
     of_tolerances = [_tolerances(audit, name) for audit, name in of_models]

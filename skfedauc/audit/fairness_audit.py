@@ -17,7 +17,7 @@ from skfedauc.audit import arguments, samples
 from skfedauc.audit.answers import ESTIMATE, Answer, ByRow, answer, gap_table
 from skfedauc.audit.comparison import AuditComparison
 from skfedauc.audit.contents import Output
-from skfedauc.audit.questions import QUESTIONS
+from skfedauc.audit.rates_and_gaps import QUESTIONS
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.score_counts import identifier_of, view_of
 from skfedauc.inference import calibration
@@ -106,8 +106,6 @@ class FairnessAudit(Output):
         Decision threshold; None for decisions from elsewhere, or without decisions.
     samples : dict of str to Sample
         Groups that are compared, and those left out, by column.
-    date : str
-        Date and time in UTC. ``SOURCE_DATE_EPOCH`` (seconds since 1970) replaces the present time.
 
     Raises
     ------
@@ -147,13 +145,13 @@ class FairnessAudit(Output):
         tolerances: Mapping[str, float] | None = None,
     ) -> None:
         arguments.check_report(report)
-        self.report, self.date = report, date_of_now()
-        self.min_per_class = _input.check_whole_number(min_per_class, "min_per_class", 0)
+        self.report, self._date = report, date_of_now()
+        self._min_per_class = _input.check_whole_number(min_per_class, "min_per_class", 0)
         known = [name for name, question in QUESTIONS.items() if not question.is_for_tolerance]
-        self.primary: str = _input.check_option("primary", primary, known)
+        self._primary: str = _input.check_option("primary", primary, known)
         options = ("positive", "negative", None)
-        self.favorable: Favorable | None = _input.check_option("favorable", favorable, options)
-        self.names = arguments.check_names(names)
+        self._favorable: Favorable | None = _input.check_option("favorable", favorable, options)
+        self._names = arguments.check_names(names)
         pairs = estimates_of(report).pairs
         counted = _counted(pairs)
         self.threshold = arguments.check_threshold(threshold)
@@ -165,7 +163,7 @@ class FairnessAudit(Output):
             self.threshold = calibration.default_threshold(counted)
         has_decisions = decisions is not None or self.threshold is not None
         self._limits = arguments.check_tolerances(
-            tolerances, self.favorable, has_decisions=has_decisions
+            tolerances, self._favorable, has_decisions=has_decisions
         )
         # Threshold on the scale of the scores of the report
         self._score_threshold = self.threshold
@@ -173,10 +171,10 @@ class FairnessAudit(Output):
             self._score_threshold = calibration.threshold_of(counted, self.threshold)
             decisions = samples.decisions_at(counted, self._score_threshold)
         self.decisions, self._decided = decisions, samples.decisions_of(report, decisions)
-        self.crossed = arguments.check_columns(intersections, samples.column_names(report))
-        self.samples = samples.samples_of(report, self._decided, self.crossed, self.min_per_class)
-        self.n_audits, self.control = 1, dict[str, Any]()
-        self.by_row: ByRow | None = None
+        self._crossed = arguments.check_columns(intersections, samples.column_names(report))
+        self.samples = samples.samples_of(report, self._decided, self._crossed, self._min_per_class)
+        self._n_audits, self._control = 1, dict[str, Any]()
+        self._by_row: ByRow | None = None
 
     @classmethod
     def from_predictions(
@@ -308,7 +306,7 @@ class FairnessAudit(Output):
             selects = decided.scores > 0.5
         elif audit._score_threshold is not None:
             selects = np.asarray(rows.scores, np.float64) >= audit._score_threshold
-        audit.by_row = ByRow(rows, selects)
+        audit._by_row = ByRow(rows, selects)
         return audit
 
     @functools.cached_property
@@ -319,19 +317,19 @@ class FairnessAudit(Output):
         `verdict`, the groups `highest` and `lowest`, and the `table` of the groups.
         """
         # The ratio of AUCs has the verdict of their difference.
-        own = (self.primary, "ratio") if self.primary == "difference" else (self.primary,)
+        own = (self._primary, "ratio") if self._primary == "difference" else (self._primary,)
         secondary = [
             question
             for name, question in QUESTIONS.items()
-            if name != self.primary and not question.is_for_tolerance
+            if name != self._primary and not question.is_for_tolerance
         ]
         found = {}
         for column, sample in self.samples.items():
             n_secondary = max(sum(not question.missing(sample) for question in secondary), 1)
             found[column] = {
                 name: replace(
-                    answer(question, sample, self.n_audits * (1 if name in own else n_secondary)),
-                    favorable=self.favorable,
+                    answer(question, sample, self._n_audits * (1 if name in own else n_secondary)),
+                    favorable=self._favorable,
                     limit=self._limits.get(name),
                 )
                 for name, question in QUESTIONS.items()
@@ -474,7 +472,7 @@ class FairnessAudit(Output):
                 f"[{_words.all_shortened(names)}]. Pass the control column to groups= as well."
             )
         parts = samples.levels_of(self.report, self._decided, column)
-        chosen = [tuple(name for name in of if name != column) for of in self.crossed]
+        chosen = [tuple(name for name in of if name != column) for of in self._crossed]
         crossed, found = list(dict.fromkeys(filter(None, chosen))), {}
         for level, (pairs, decided) in parts.items():
             others = [name for name in names if name != column]
@@ -484,11 +482,11 @@ class FairnessAudit(Output):
                 report=report,
                 decisions=None if decided is None else _counted(decided),
                 _decided=decided,
-                crossed=crossed,
-                samples=samples.samples_of(report, decided, crossed, self.min_per_class),
-                n_audits=self.n_audits * len(parts),
-                by_row=None,
-                control=self.control | {column: level},
+                _crossed=crossed,
+                samples=samples.samples_of(report, decided, crossed, self._min_per_class),
+                _n_audits=self._n_audits * len(parts),
+                _by_row=None,
+                _control=self._control | {column: level},
             )
         return found
 
@@ -527,7 +525,7 @@ class FairnessAudit(Output):
             estimates_of(self.report).labels,
             thresholds=thresholds,
             threshold=self._score_threshold,
-            least_rows=self.min_per_class,
+            least_rows=self._min_per_class,
         )
 
     @functools.cached_property
@@ -569,21 +567,22 @@ class FairnessAudit(Output):
         """The audit's declared and counted facts, as plain values.
 
         The random `identifier` is that of the score counts (see `ScoreCounts.sources`), so the
-        file of ``audit.report.counts.save(path)`` has the same one.
+        file of ``audit.report.counts.save(path)`` has the same one. The `date` is in UTC;
+        ``SOURCE_DATE_EPOCH`` (seconds since 1970) replaces the present time.
         """
         counts, clusters = self.report.counts, estimates_of(self.report).pairs.clusters
         sizes = {name: int(getattr(counts, name).sum()) for name in _SIZES}
         seen, positive = view_of(counts).classes
         others = [label for label in seen if positive is not None and label != positive]
         return {
-            "names": dict.fromkeys(arguments.NAMES) | self.names,
-            "favorable": self.favorable,
+            "names": dict.fromkeys(arguments.NAMES) | self._names,
+            "favorable": self._favorable,
             "threshold": self.threshold,
             "tolerances": dict(self._limits),
-            "primary": self.primary,
-            "min_per_class": self.min_per_class,
+            "primary": self._primary,
+            "min_per_class": self._min_per_class,
             "columns": list(self.columns),
-            "within": {name: plain_label(label) for name, label in self.control.items()},
+            "within": {name: plain_label(label) for name, label in self._control.items()},
             "has_decisions": self.decisions is not None,
             "positive_class": positive,
             "negative_class": others[0] if others else None,
@@ -597,7 +596,7 @@ class FairnessAudit(Output):
             "is_weighted": view_of(counts).is_weighted,
             "disclosure": counts.disclosure.level,
             "identifier": identifier_of(counts),
-            "date": self.date,
+            "date": self._date,
             "versions": {name: importlib.metadata.version(name) for name in _PACKAGES},
         }
 
@@ -629,8 +628,9 @@ def joined(whole: FairnessAudit, audits: Sequence[FairnessAudit]) -> FairnessAud
     found = {}
     for parts in zip(*(audit.samples.values() for audit in audits), strict=True):
         for audit, sample in zip(audits, parts, strict=True):
-            control = audit.control.items()
+            control = audit._control.items()  # noqa: SLF001
             within = "".join(f" within {k} {_words.label_text(v)}" for k, v in control)
             one = replace(sample, within=within)
             found[one.column] = one
-    return _copied(whole, samples=found, n_audits=audits[0].n_audits)
+    n_audits = audits[0]._n_audits  # noqa: SLF001
+    return _copied(whole, samples=found, _n_audits=n_audits)

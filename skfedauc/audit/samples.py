@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc import _input, _labels, _words
+from skfedauc import _group_codes, _input, _labels, _words
 from skfedauc.cluster_counts import ClusterCounts
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.disclosure import Need, needs
@@ -187,7 +187,7 @@ def levels_of(
     pairs, names = estimates_of(report).pairs, column_names(report)
     own = labels_by(pairs.counts.groups or (), names, [column])
     others = [name for name in names if name != column]
-    codes, _ = _labels.encode_groups(_input.object_array(own))
+    codes, _ = _group_codes.encode_groups(_input.object_array(own))
     found = {}
     for number in range(int(codes.max()) + 1):
         kept = np.flatnonzero(codes == number)

@@ -10,7 +10,7 @@ import numpy as np
 
 from skfedauc import _words
 from skfedauc.audit.answers import LEVEL, Answer
-from skfedauc.audit.questions import Question
+from skfedauc.audit.rates_and_gaps import Question
 
 NINETY_FIVE = f"{100.0 * LEVEL:g} %"
 # Largest number of groups that a sentence names

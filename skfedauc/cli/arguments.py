@@ -85,10 +85,12 @@ class _Named(argparse.Action):
 
     def __call__(self, parser: Any, namespace: Any, value: Any, *_: Any) -> None:
         name, _, of_name = value.partition("=")
-        known = getattr(namespace, self.dest)
-        if not of_name or name in known:
-            wrong = f"is passed twice for {name}" if name in known else f"must be {self.metavar}"
-            parser.error(f"{self.option_strings[-1]} {wrong}; got {shortened(value)}")
+        known, option = getattr(namespace, self.dest), self.option_strings[-1]
+        if not name or not of_name:
+            lacking = str(self.metavar).partition("=")[2 if name else 0]
+            parser.error(f"{option} {shortened(value)} lacks the {lacking}: pass {self.metavar}")
+        if name in known:
+            parser.error(f"{option} is passed twice for {name}; got {shortened(value)}")
         setattr(namespace, self.dest, {**known, name: of_name})
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from operator import itemgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from skfedauc import GroupAUC
 from skfedauc._labels import MISSING
 from skfedauc._output_file import as_json, plain_label, plain_number, write_whole
-from skfedauc._words import listed, shortened
+from skfedauc._words import listed, shortened, shortened_label
 from skfedauc.audit import FairnessAudit
 from skfedauc.audit.answers import Audited
 from skfedauc.audit.arguments import check_names, check_tolerances
@@ -20,12 +20,16 @@ from skfedauc.audit.document import check_installed
 from skfedauc.audit.fairness_audit import joined
 from skfedauc.audit.samples import Sample
 from skfedauc.cli.arguments import Arguments
-from skfedauc.cli.counts import columns_of, few, read_counts, warn_of_spellings, words_of
+from skfedauc.cli.counts import columns_of, few, read_any_counts, warn_of_spellings, words_of
 from skfedauc.cli.rows import read_columns, refusals_of, rows_of
 from skfedauc.cli.terminal import CommandError, OutputError, ToleranceError, refusals
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.score_counts import view_of
 from skfedauc.report.group_auc import estimates_of, first_lines_of
+from skfedauc.report.text import FirstLines
+
+if TYPE_CHECKING:
+    from skfedauc.privacy import PrivateCounts
 
 
 def audit(arguments: Arguments) -> Iterator[list[str]]:
@@ -40,7 +44,15 @@ def audit(arguments: Arguments) -> Iterator[list[str]]:
 
 def report(arguments: Arguments) -> Iterator[list[str]]:
     check_options(arguments)
-    counts = read_counts(arguments.file)
+    counts = read_any_counts(arguments.file)
+    if not isinstance(counts, ScoreCounts):
+        if _asks_more(arguments):
+            raise CommandError(
+                f"{arguments.file}: counts with noise have AUCs and intervals only, without a "
+                "page, a document or an audit; pass the file alone"
+            )
+        yield _noisy_lines(arguments.file, counts)
+        return
     if counts.groups is None:
         raise CommandError(f"{arguments.file}: the counts have no groups; count by --group columns")
     clusters = arguments.clusters
@@ -69,9 +81,7 @@ def report(arguments: Arguments) -> Iterator[list[str]]:
         "bins": None if bins is None else bins.to_dict(),
     }
     check_classes(counts, arguments)
-    asked = [arguments.outputs, arguments.json, arguments.within, clusters, arguments.favorable]
-    asked += [arguments.name, arguments.tolerance, arguments.threshold != "auto"]
-    if level == "summary" and not any(asked):
+    if level == "summary" and not _asks_more(arguments):
         # A summary by group has no scores for an audit, nor for a report by some of the columns.
         large = GroupAUC(counts, undefined="ignore", min_per_class=arguments.min_per_class)
         shown = large if large.n_groups > 1 else GroupAUC(counts, undefined="ignore")
@@ -136,6 +146,26 @@ def results(
 
     yield from outputs(audit, headlines, document, options)
     check_answers(audit, options)
+
+
+def _asks_more(options: Arguments) -> bool:
+    """Return whether the options ask for more than AUCs by group."""
+    asked = [options.outputs, options.json, options.within, options.clusters, options.favorable]
+    return any([*asked, options.name, options.tolerance, options.threshold != "auto"])
+
+
+def _noisy_lines(path: str, counts: PrivateCounts) -> list[str]:
+    """Return the AUCs of counts with noise, by group and by statistic, with their intervals."""
+    lines = [f"{path}: {counts!r}"]
+    for of in ("groups", "statistics"):
+        table = counts.confidence_intervals(of=of)
+        rows = [(of.removesuffix("s"), "AUC", "95 % interval", "")]
+        for label, row in table.iterrows():
+            value, low, high = row.iloc[:3]
+            shown = (f"{value:.3f}", f"{low:.3f} to {high:.3f}") if low == low else ("", "")
+            rows.append((shortened_label(label), *shown, row["note"]))
+        lines += ["", *FirstLines("", (), tuple(rows), 1, "", "").table_lines()]
+    return lines
 
 
 def report_lines(report: GroupAUC) -> list[str]:
@@ -260,7 +290,7 @@ def _grouping(audit: FairnessAudit, sample: Sample) -> dict[str, Any]:
     rows = zip(counts.groups or (), counts.n_positives, counts.n_negatives, pairs.auc, strict=True)
     return {
         "by": list(sample.names),
-        "within": {name: plain_label(label) for name, label in audit.control.items()},
+        "within": audit.facts["within"],
         **_n_by_class(counts),
         "n_dropped": counts.n_missing,
         "withheld": withheld,

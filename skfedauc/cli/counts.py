@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,9 @@ from skfedauc.counts import Bins, Disclosure, MergeError, ScoreCounts
 from skfedauc.counts.disclosure import check_rule
 from skfedauc.counts.files import OtherFileError, pyarrow_parquet
 from skfedauc.counts.score_counts import merge_named, view_of
+
+if TYPE_CHECKING:
+    from skfedauc.privacy import PrivateCounts
 
 # Largest number of groups, of sources and of spellings to list
 _MOST_LISTED = 6
@@ -59,6 +62,21 @@ def read_counts(path: str) -> ScoreCounts:
     check_file(path)
     with refusals(read=path):
         return ScoreCounts.load(path)
+
+
+def read_any_counts(path: str) -> ScoreCounts | PrivateCounts:
+    """Return the counts of a file, with or without noise."""
+    check_file(path)
+    with refusals(read=path):
+        try:
+            return ScoreCounts.load(path)
+        except OtherFileError as error:
+            if "PrivateCounts.load" not in str(error):
+                raise
+        # The import is local, because importing takes longer than reading exact counts.
+        from skfedauc.privacy import PrivateCounts
+
+        return PrivateCounts.load(path)
 
 
 def warn_of_spellings(counts: ScoreCounts) -> None:
@@ -219,15 +237,10 @@ def _line(name: str, counts: ScoreCounts) -> str:
 
 def show(arguments: Arguments) -> Iterator[list[str]]:
     path = arguments.file
-    check_file(path)
-    with refusals(read=path):
-        try:
-            counts = ScoreCounts.load(path)
-        except OtherFileError as error:
-            if "PrivateCounts.load" not in str(error):
-                raise
-            yield _private_lines(path)
-            return
+    counts = read_any_counts(path)
+    if not isinstance(counts, ScoreCounts):
+        yield _private_lines(path, counts)
+        return
     seen, positive = view_of(counts).classes
     negatives = [f", {shortened(of)} is negative" for of in seen if of != positive]
     columns = " \N{MULTIPLICATION SIGN} ".join(map(shortened_label, columns_of(counts)))
@@ -394,12 +407,8 @@ def known_classes(counts: ScoreCounts) -> tuple[int, int]:
     return n_cells, n_rows
 
 
-def _private_lines(path: str) -> list[str]:
+def _private_lines(path: str, counts: PrivateCounts) -> list[str]:
     """Return the lines for a file of counts with noise."""
-    # The import is local, because importing takes longer than reading exact counts.
-    from skfedauc.privacy import PrivateCounts
-
-    counts = PrivateCounts.load(path)
     releases = [
         f"{_source_line('Release', of, '')}, epsilon {of.epsilon:g} for {of.protected}"
         for of in counts.releases

@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from skfedauc import _labels, _rows
+from skfedauc import _rows
 from skfedauc._input import refuse_ties
 from skfedauc._words import counted, listed, shortened
 from skfedauc.cli.arguments import ENDINGS, STDIN, Arguments
@@ -109,7 +109,7 @@ def _read_text(arguments: Arguments) -> pd.DataFrame:
     limit = csv.field_size_limit(sys.maxsize)
     try:
         usual = "\t" if _ending(arguments.file) == ".tsv" else ","
-        separator, columns = _labels.header_of(header, needed, usual)
+        separator, columns = _rows.header_of(header, needed, usual)
         with refusals():
             _rows.check_column_names(needed, columns, "the command", file_name)
         places = [columns.index(column) for column in needed]
@@ -190,6 +190,7 @@ def _read_parquet(arguments: Arguments) -> pd.DataFrame:
 
 
 _SWAPPED = str.maketrans(",.", ".,")
+_LARGE = 2**53  # from which floats are not exact integers
 # Different numbers with at most this number of digits have different float64 values.
 _MOST_DIGITS = 15
 
@@ -247,12 +248,12 @@ def groups_of(column: pd.Series[Any]) -> pd.Series[Any]:
     codes, distinct = pd.factorize(column)
     values = np.asarray(distinct)
     is_float = values.dtype.kind == "f"
-    if is_float and (values % 1 == 0).all() and (np.abs(values) <= 2**53).all():
+    if is_float and (values % 1 == 0).all() and (np.abs(values) <= _LARGE).all():
         values = values.astype(np.int64)  # These floats are integers.
     texts = [str(value) for value in values]
     if values.dtype.kind == "M":  # The text must not depend on the unit.
         texts = [str(pd.Timestamp(value)).removesuffix(" 00:00:00") for value in values]
-    labels = _labels.without_zero_decimals(texts)
+    labels = _rows.without_zero_decimals(texts)
     found = np.array([number(text) for text in labels])
     if found.size and np.isfinite(found).all() and (found % 1 != 0).any():
         raise CommandError(
@@ -270,16 +271,18 @@ def labels_of(column: pd.Series[Any], mark: str = ".") -> NDArray[Any]:
     found: list[Any] = [label_of(cell, mark) for cell in cells]
     if any(isinstance(label, str) for label in found):
         found = [str(cell).strip() for cell in cells]
-    return np.array(found, object if isinstance(found[0], str) else np.float64)[codes]
+    return np.array(found, object if isinstance(found[0], str) else None)[codes]
 
 
-def label_of(cell: Any, mark: str = ".") -> float | str:
-    """Return a number as a float, true as 1, false as 0, and other text without outer spaces."""
+def label_of(cell: Any, mark: str = ".") -> int | float | str:
+    """Return the number of a text, true as 1, false as 0, and other text without outer spaces."""
     text = str(cell).strip()
     if text.lower() in ("true", "false"):
-        return float(text.lower() == "true")
+        return int(text.lower() == "true")
     found = number(number_in(text, mark))
-    return text if math.isnan(found) else found
+    if math.isnan(found):
+        return text
+    return int(found) if found.is_integer() and abs(found) < _LARGE else found
 
 
 def decisions_of(

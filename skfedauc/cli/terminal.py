@@ -35,6 +35,7 @@ PROG = "skfedauc"
 _WORDS = {
     r" AUC compares one class with another:.*": " An AUC needs two: is --label the true class?",
     r"; pos_label is optional .*": "",
+    r" Read it by PrivateCounts\..*": " It has noise: add it up in Python, by PrivateCounts.merge",
     r"by_period=True": "--by-period",
     r"y_pred=, decisions=": "--decisions",
     r" decisions= with counts of the decisions,": "",
@@ -48,6 +49,7 @@ _WORDS = {
     r"^names must be a mapping of (some of the keys .*), such as .*; got .*": r"--name needs \1",
     r"\. Pass np\.unique\(edges\)": "",
     r"^tolerances has": "--tolerance has",
+    r"^each gap in tolerances": "the NAME of --tolerance",
     r"tolerances\['(\w+)'\]": r"--tolerance \1",
     r"\b(threshold|favorable|missing|disclosure)=(?:'(\w+)'|([-+.\w]+))": r"--\1 \2\3",
     r"threshold=": "--threshold",

@@ -1,7 +1,7 @@
 """Counts outside this package: tables of counts, files, and what a receiver of files accepts.
 
-`parquet` has the bytes of files. It needs pyarrow, so that it is imported where files are read or
-written.
+`file_format` has the bytes of files. It needs pyarrow, so that it is imported where files are read
+or written.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc import _input, _labels, _rows
+from skfedauc import _group_codes, _input, _labels, _rows
 from skfedauc._kernel import Cells
 from skfedauc._output_file import check_target, write_whole
 from skfedauc._words import counted, described, enumerated, listed, shortened
@@ -326,16 +326,16 @@ def state_of_table(group: Any, counts: Mapping[str, Any], columns: Mapping[str, 
     codes: NDArray[np.intp] | None = None
     labels, names = None, tuple(by_name)
     if group is not None:
-        codes, labels = _labels.encode_groups(group, "group")
+        codes, labels = _group_codes.encode_groups(group, "group")
         names = _labels.names_of(labels, group)
     elif by_name:
-        codes, labels = _labels.encode_columns(by_name)
+        codes, labels = _group_codes.encode_columns(by_name)
         _labels.check_text(names, "the name of a column of groups")
     if names in (("",), _labels.default_names(len(names))):
         names = ()
     if codes is not None and labels is not None:
         _input.check_length("group", codes.size, "score", scores.size)
-        codes, labels = _labels.drop_unused(codes[kept], labels)
+        codes, labels = _group_codes.drop_unused(codes[kept], labels)
     no_starts = np.zeros(0, np.int64)  # cells out of order
     cells = Cells(no_starts, scores, negatives, positives, weights).take(kept, no_starts)
     ranges = None if ranges is None else ranges[:, kept]

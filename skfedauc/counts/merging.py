@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc import _input, _labels
+from skfedauc import _group_codes, _input, _labels
 from skfedauc._kernel import merge_cells, number_cells
 from skfedauc._words import counted, described, enumerated, listed, shortened, shortened_label
 from skfedauc.counts.disclosure import (
@@ -64,7 +64,7 @@ def sum_of(parts: Sequence[State]) -> State:
         return parts[0]
     tables = [part.labels for part in parts if part.labels is not None]
     if tables:
-        numbers, labels = _labels.unite_labels(tables)
+        numbers, labels = _group_codes.unite_labels(tables)
         n_groups = labels.size
     else:
         numbers, labels = [np.arange(part.n_groups) for part in parts], None
@@ -263,13 +263,13 @@ def _parts_of(parts: Any, limits: Limits, invalid: list[str] | None) -> Iterator
             continue
         if not isinstance(part, str | os.PathLike):
             raise _wrong_parts(f"a part of type {type(part).__name__}")
-        from skfedauc.counts import parquet
+        from skfedauc.counts import file_format
 
         name = name or repr(os.fspath(part))
-        read = functools.partial(parquet.read_path, part, limits)
+        read = functools.partial(file_format.read_path, part, limits)
         is_small = n_kept <= _MOST_KEPT and os.path.isfile(part) and os.path.getsize(part) <= _SMALL
         if invalid is None and not is_small:
-            yield Part(name, read, parquet.read_sources(part))
+            yield Part(name, read, file_format.read_sources(part))
             continue
         try:  # Which files are invalid is known before adding.
             state = read()
@@ -559,7 +559,7 @@ def _without_sources(whole: State, part: State) -> tuple[Source, ...]:
 def _places(whole: State, part: State) -> NDArray[np.intp]:
     if whole.labels is None or part.labels is None:
         return np.zeros(part.n_groups, np.intp)
-    place = _labels.places_of(part.labels, whole.labels)
+    place = _group_codes.places_of(part.labels, whole.labels)
     if (place < 0).any():
         raise MergeError("the part has groups that the counts do not have.")
     return place

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc import _input, _labels, _words
+from skfedauc import _group_codes, _input, _labels, _words
 from skfedauc._kernel import Cells, compact_counts
 from skfedauc.counts.bins import Bins
 from skfedauc.counts.disclosure import (
@@ -191,7 +191,7 @@ def regrouped(state: State, to: Mapping[Any, Any] | Callable[[Any], Any] | None)
     labels: NDArray[Any] | None = None
     numbers = np.zeros(len(old), np.intp)
     if to is not None:
-        numbers, labels = _labels.map_labels(old, to, "regroup")
+        numbers, labels = _group_codes.map_labels(old, to, "regroup")
     if not state.n_groups:
         return state._replace(labels=None if labels is None else labels[:0])
     if not isinstance(state.content, Summary):

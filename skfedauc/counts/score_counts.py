@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skfedauc import _input, _labels, _rows, _words
+from skfedauc import _group_codes, _input, _labels, _rows, _words
 from skfedauc._kernel import Cells
 from skfedauc.counts import reducing
 from skfedauc.counts.bins import Bins
@@ -650,14 +650,14 @@ class ScoreCounts(Saved):
         OSError, TypeError, ImportError
             If the file cannot be read, if `path` is not a path, or if pyarrow is not installed.
         """
-        from skfedauc.counts import parquet
+        from skfedauc.counts import file_format
 
-        return cls._of(parquet.read_path(path, check_limits(limits), "path "))
+        return cls._of(file_format.read_path(path, check_limits(limits), "path "))
 
     def _of_file(self) -> bytes:
-        from skfedauc.counts import parquet
+        from skfedauc.counts import file_format
 
-        return parquet.content_of(identified(self))
+        return file_format.content_of(identified(self))
 
     @classmethod
     def from_bytes(
@@ -681,10 +681,10 @@ class ScoreCounts(Saved):
         ValueError, TypeError, ImportError
             As in `load`, or if `data` is not bytes-like.
         """
-        from skfedauc.counts import parquet
+        from skfedauc.counts import file_format
 
-        parquet.check_bytes(data)
-        return cls._of(parquet.read_content(data, "data", check_limits(limits)))
+        file_format.check_bytes(data)
+        return cls._of(file_format.read_content(data, "data", check_limits(limits)))
 
     def to_vector(
         self, bins: Bins, groups: Any = None, *, max_count: int | None = None
@@ -923,7 +923,7 @@ def with_columns_of(counts: ScoreCounts, groups: Any) -> ScoreCounts:
     """Return the counts with the names and the ordered categories of the columns of `groups`."""
     state = counts._state  # noqa: SLF001
     names = _labels.names_of(state.labels, groups)
-    orders = _labels.category_orders(groups)
+    orders = _group_codes.category_orders(groups)
     return counts._with(state._replace(group_names=names, orders=orders))  # noqa: SLF001
 
 

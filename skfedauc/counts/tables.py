@@ -514,7 +514,7 @@ def _read_csv(path: str, names: Names) -> Any:
     from pyarrow import csv as arrow_csv
 
     needed = list(itertools.chain(*names.values()))
-    separator, header = _labels.header_of(functools.partial(_header, path), needed)
+    separator, header = _rows.header_of(functools.partial(_header, path), needed)
     if not header:
         raise ValueError("the file cannot be read: it has no header.")
     groups = names.get("group", [])
@@ -529,7 +529,7 @@ def _read_csv(path: str, names: Names) -> Any:
     table = arrow_csv.read_csv(path, parse_options=layout, convert_options=options)
     for name in groups:
         written = table[name].unique().drop_null().to_pylist()
-        if _labels.without_zero_decimals(written) is not written:
+        if _rows.without_zero_decimals(written) is not written:
             labels = compute.replace_substring_regex(table[name], r"\.0$", "")
             table = table.set_column(table.column_names.index(name), name, labels)
     return table

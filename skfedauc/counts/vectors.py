@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc import _input, _labels, _words
+from skfedauc import _group_codes, _input, _words
 from skfedauc._kernel import Cells
 from skfedauc.counts.bins import Bins
 from skfedauc.counts.disclosure import Disclosure, Need, needs
@@ -41,7 +41,7 @@ class Grid:
         self.bins = bins
         self.labels: NDArray[Any] | None = None
         if groups is not None:
-            codes, labels = _labels.encode_groups(groups, "groups")
+            codes, labels = _group_codes.encode_groups(groups, "groups")
             if not labels.size:
                 raise ValueError("groups has no labels; pass None for rows without groups.")
             if codes.size != labels.size:
@@ -82,7 +82,7 @@ class Grid:
                 "agreed on, or combine all rows by counts.regroup(None)."
             )
         try:
-            place = _labels.places_of(labels, agreed)
+            place = _group_codes.places_of(labels, agreed)
         except TypeError as error:
             raise TypeError(
                 f"groups has labels of another kind ({_words.shortened(agreed[0])}) than these "
@@ -149,7 +149,7 @@ def state_of_vector(vector: Any, grid: Grid, modulus: int | None) -> State:
     codes, numbers = np.divmod(place, grid.n_bins)
     bins, labels, codes = grid.bins, grid.labels, codes.astype(np.intp)
     if labels is not None:
-        codes, labels = _labels.drop_unused(codes, labels)
+        codes, labels = _group_codes.drop_unused(codes, labels)
     numbers = numbers.astype(np.int64)
     negatives, positives = counts[:, place]
     cells = Cells(np.zeros(0, np.int64), bins.scores_of(numbers), negatives, positives, None)

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from skfedauc import _input, _labels, _words
+from skfedauc import _group_codes, _input, _words
 from skfedauc.counts import DisclosureError, Limits, MergeError, ScoreCounts, Source, Withheld
 from skfedauc.counts.files import check_limits
 from skfedauc.counts.merging import Agreement, Part, Register
@@ -526,7 +526,7 @@ def _labels_in(expected_groups: Any) -> tuple[Any, ...]:
             "expected_groups must be a list of group labels; got "
             f"{_words.described(expected_groups)}."
         )
-    _, distinct = _labels.encode_groups(list(expected_groups), "expected_groups")
+    _, distinct = _group_codes.encode_groups(list(expected_groups), "expected_groups")
     if not distinct.size:
         raise ValueError("expected_groups has no labels; pass None if the groups are unknown.")
     return tuple(distinct.tolist())

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from skfedauc._group_codes import number_integers
 from skfedauc._kernel import placements as placements_of_rows
-from skfedauc._labels import number_integers
 from skfedauc.counts.moments import ClassRows, Floats, is_rounding_error, ratio
 
 Numbers = NDArray[np.intp]

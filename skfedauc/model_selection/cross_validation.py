@@ -14,7 +14,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import indexable
 from sklearn.utils.parallel import Parallel, delayed
 
-from skfedauc import _input, _labels, _rows, _sklearn, _words
+from skfedauc import _group_codes, _input, _labels, _rows, _sklearn, _words
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.score_counts import counts_of_rows, left_out, with_columns_of
 from skfedauc.inference import intervals
@@ -304,7 +304,7 @@ def cross_validate_group_auc(
     X = _input.from_array_api(_input.unwrapped(X))
     of_rows = _rows.groups_of_rows(groups, X)
     _rows.check_row_order({"X": X, "y": y, "groups": of_rows, "sample_weight": sample_weight})
-    encoded = _labels.EncodedGroups(*_labels.encode_groups(of_rows, missing=missing))
+    encoded = _group_codes.EncodedGroups(*_group_codes.encode_groups(of_rows, missing=missing))
     target = _input.column_of(y, "y")
     _input.check_length("groups", encoded.codes.size, "y", target.size)
     _input.check_length("X", _sklearn.number_of_rows(X), "y", target.size)
@@ -354,7 +354,7 @@ def _counts_of_fold(
     test: Any,
     *,
     y: NDArray[Any],
-    groups: _labels.EncodedGroups,
+    groups: _group_codes.EncodedGroups,
     weights: NDArray[np.float64] | None,
     fit_params: Mapping[str, Any],
     asked: tuple[Any, Any],
@@ -398,7 +398,7 @@ def _splitter(cv: Any, y: NDArray[Any]) -> Any:
 
 
 def _splits(
-    splitter: Any, X: Any, y: NDArray[Any], groups: _labels.EncodedGroups, is_quiet: bool
+    splitter: Any, X: Any, y: NDArray[Any], groups: _group_codes.EncodedGroups, is_quiet: bool
 ) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
     wanted = {}
     if _sklearn.wants_groups(splitter):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import indexable
 
-from skfedauc import _input, _labels, _rows, _sklearn, _words
+from skfedauc import _group_codes, _input, _labels, _rows, _sklearn, _words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -245,7 +245,7 @@ class WithinGroupStratifiedKFold(_sklearn.GroupsConsumerMixin, BaseCrossValidato
         else:
             # Do not check y, because permutation_test_score shuffles y together with its index.
             _rows.check_row_order({"X": X, "groups": groups}, is_cut=True)
-        codes, labels = _labels.encode_groups(groups, missing=self.missing)
+        codes, labels = _group_codes.encode_groups(groups, missing=self.missing)
         return np.where(codes < 0, labels.size, codes), labels.tolist()
 
 

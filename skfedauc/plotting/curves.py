@@ -202,7 +202,7 @@ class GroupRocCurveDisplay(_CurvesDisplay):
         self.threshold_rates: NDArray[np.float64] | None = None
         if self.threshold is not None:
             self._check_one_set()
-            at = drawing.check_threshold(self.threshold)
+            self.threshold = at = drawing.check_threshold(self.threshold)
             self.threshold_rates = np.array(operating_points(self.report.counts, at))
         aucs = [*self._auc.tolist(), self.report.pooled]
         if adjusted:

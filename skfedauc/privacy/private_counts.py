@@ -336,9 +336,9 @@ class PrivateCounts(Saved):
         ValueError, TypeError, OSError, ImportError
             If the file is damaged or absent, or `save` did not write it; as in `save`.
         """
-        from skfedauc.counts import parquet
+        from skfedauc.counts import file_format
 
-        data = parquet.read_file(path, "PrivateCounts")
+        data = file_format.read_file(path, "PrivateCounts")
         return cls._of(read_content(data, f"path {os.fspath(path)!r}"))
 
     def _of_file(self) -> bytes:
@@ -364,9 +364,9 @@ class PrivateCounts(Saved):
         TypeError
             If `data` is not bytes-like.
         """
-        from skfedauc.counts import parquet
+        from skfedauc.counts import file_format
 
-        parquet.check_bytes(data, "PrivateCounts")
+        file_format.check_bytes(data, "PrivateCounts")
         return cls._of(read_content(data, "data"))
 
     def __len__(self) -> int:

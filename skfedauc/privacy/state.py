@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc import _input, _labels
+from skfedauc import _group_codes, _input, _labels
 from skfedauc._words import counted, listed
 from skfedauc.counts import Bins, ScoreCounts
 from skfedauc.counts.files import check, entry_of, label_of
@@ -174,7 +174,7 @@ def merged(parts: Mapping[str, State]) -> State:
     states = list(parts.values())
     labels, tables = None, [state.labels for state in states if state.labels is not None]
     if len(tables) == len(states):
-        numbers, labels = _labels.unite_labels(tables)
+        numbers, labels = _group_codes.unite_labels(tables)
     else:  # counts without rows have no groups
         numbers = [np.zeros(state.n_groups, np.intp) for state in states]
     n_groups = 1 if labels is None else labels.size
@@ -237,13 +237,13 @@ def _check_distinct(parts: Mapping[str, State]) -> None:
 
 def content_of(state: State) -> bytes:
     """Return a file's content."""
-    from skfedauc.counts import parquet
+    from skfedauc.counts import file_format
 
     position = {label: g for g, label in enumerate(state.groups)}
     facts: dict[str, Any] = {
-        "format": parquet.FORMATS["PrivateCounts"],
+        "format": file_format.FORMATS["PrivateCounts"],
         "version": 2 if any(of.model or of.period for of in state.releases) else 1,
-        "package": parquet.version_of_package(),
+        "package": file_format.version_of_package(),
         "bins": state.bins.to_dict(),
         "groups": None if state.labels is None else list(map(entry_of, state.groups)),
         "group_names": list(state.group_names),
@@ -256,22 +256,22 @@ def content_of(state: State) -> bytes:
         "sources": [source.to_dict() for source in state.sources],
         "exact_groups": [position[label] for label in state.exact_groups],
     }
-    facts["sha256"] = parquet.digest(facts, [state.negatives, state.positives])
+    facts["sha256"] = file_format.digest(facts, [state.negatives, state.positives])
     arrays = [*np.indices(state.negatives.shape), state.negatives, state.positives]
     columns = {name: array.reshape(-1) for name, array in zip(_COLUMNS, arrays, strict=True)}
-    metadata = {parquet.KEY: json.dumps(facts)}
-    return parquet.written(parquet.with_columns(columns), metadata, use_dictionary=False)
+    metadata = {file_format.KEY: json.dumps(facts)}
+    return file_format.written(file_format.with_columns(columns), metadata, use_dictionary=False)
 
 
 def read_content(data: Any, name: str) -> State:
     """Return the content of a file, after checking it."""
-    from skfedauc.counts import parquet
+    from skfedauc.counts import file_format
 
-    with parquet.reading(data, name, "PrivateCounts", _VERSION) as (file, facts):
+    with file_format.reading(data, name, "PrivateCounts", _VERSION) as (file, facts):
         bins, names, label = Bins.from_dict(facts["bins"]), facts["group_names"], facts["pos_label"]
         groups = facts["groups"]
         given = [] if groups is None else list(map(label_of, groups))
-        labels = None if groups is None else _labels.encode_groups(given, "groups")[1]
+        labels = None if groups is None else _group_codes.encode_groups(given, "groups")[1]
         known = [] if labels is None else labels.tolist()
         releases = tuple(_release_of(of, known) for of in facts["releases"])
         identifiers = [release.identifier for release in releases]
@@ -279,12 +279,12 @@ def read_content(data: Any, name: str) -> State:
         covered = set(exact).union(*(release.groups for release in releases))
         sources = tuple(map(Source.from_dict, facts["sources"]))
         shape = (1 if labels is None else labels.size), bins.n_bins or 0
-        types = dict.fromkeys(_COLUMNS, parquet.INTEGER)
-        table = parquet.table_of(file, data, shape[0] * shape[1], types)
+        types = dict.fromkeys(_COLUMNS, file_format.INTEGER)
+        table = file_format.table_of(file, data, shape[0] * shape[1], types)
         *places, negatives, positives = (
             column.to_numpy().reshape(shape) for column in table.columns
         )
-        digest = parquet.digest(facts, [negatives, positives])
+        digest = file_format.digest(facts, [negatives, positives])
         check(
             {
                 "its groups or bins are not in order": np.array_equal(places, np.indices(shape)),

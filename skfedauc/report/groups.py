@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skfedauc import _input, _labels, _rows, _words
+from skfedauc import _group_codes, _input, _labels, _rows, _words
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.score_counts import view_of
 from skfedauc.measures import Measure, check_measure
@@ -66,7 +66,7 @@ def _places(column: Sequence[Any], order: Sequence[Any]) -> NDArray[np.intp]:
     """Return each label's place: among the categories, then among the other labels."""
     place = {label: number for number, label in enumerate(order)}
     others = [label for label in dict.fromkeys(column) if label not in place]
-    codes, _ = _labels.encode_groups(_input.object_array(others))
+    codes, _ = _group_codes.encode_groups(_input.object_array(others))
     place |= {label: len(order) + int(code) for label, code in zip(others, codes, strict=True)}
     return np.array([place[label] for label in column], np.intp)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc import _input, _labels, _sklearn, _words
+from skfedauc import _group_codes, _input, _labels, _sklearn, _words
 from skfedauc.cluster_counts import ClusterCounts
 from skfedauc.counts import MulticlassCounts
 from skfedauc.counts.moments import Floats, ratio
@@ -418,7 +418,7 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         if not labels:
             filled = max(reports, key=lambda report: report.pairs.n_groups)
             return filled.labels, [np.arange(report.pairs.n_groups) for report in reports]
-        numbers, united = _labels.unite_labels(labels)
+        numbers, united = _group_codes.unite_labels(labels)
         index = _labels.index_of_labels(united, reports[0].group_names)
         order = order_of_labels(united.tolist(), views[0].orders)
         place = np.argsort(order)

@@ -56,7 +56,7 @@ def test_usage_errors(error_of, arguments, message):
     [
         (["--json", "--favorable", "good"], "invalid choice: 'good'"),
         (["--json", "--name", "modell=a"], "of the keys 'model', 'label', 'score'"),
-        (["--json", "--name", "model="], "--name must be KEY=TEXT; got 'model='"),
+        (["--json", "--name", "model="], "--name 'model=' lacks the TEXT: pass KEY=TEXT"),
         (["--json", "{folder}"], "{folder}: cannot be written: Is a directory"),
         (["--json", "{file}"], "--json {file} would overwrite"),
         (["--json", "{folder}/r.html", "--html", "{folder}/./r.html"], "pass another file"),

@@ -147,8 +147,13 @@ def test_missing_groups_are_those_of_the_library(frame, gaps, weight, missing, t
     [
         ("y;s;g\n0;1,5;a\n1;2;a\n", COLUMNS, "first being data row 1 ('1,5'); see --decimal"),
         ("y,s,g\n0,1,0.5\n1,2,3\n", COLUMNS, "column 'g' holds numbers that are not whole"),
-        ("y,s,g\n0,1,a\n1,2,a\n2,1,a\n", COLUMNS, "got 3: 0.0, 1.0, 2.0. An AUC needs two: is"),
-        ("y,s,g\n2,1,a\n3,2,a\n", COLUMNS, "column 'y' has the labels [2.0, 3.0]: pass --pos-la"),
+        ("y,s,g\n0,1,a\n1,2,a\n2,1,a\n", COLUMNS, "got 3: 0, 1, 2. An AUC needs two: is"),
+        ("y,s,g\n2,1,a\n3,2,a\n", COLUMNS, "column 'y' has the labels [2, 3]: pass --pos-la"),
+        (
+            "y,s,g\n0,1,a\n1,2,a\n",
+            [*COLUMNS, "--pos-label=7"],
+            "-label 7 is not among the labels of ",
+        ),
         ("y,s,g\n0,1,a\n1,2,\n", COLUMNS, "column 'g' is empty in 1 of 2 rows, the first being "),
         ("y,s,g\n0,1,a\n1,2,b\n", [*COLUMNS, "--decisions", "g"], "has the decisions 'a', 'b'; th"),
         (

@@ -2,12 +2,15 @@
 
 import json
 import os
+import re
 
 import numpy as np
 import pytest
 from cli_cases import COLUMNS, with_gaps
 
 from skfedauc import FairnessAudit
+from skfedauc.audit import QUESTIONS
+from skfedauc.cli.arguments import OPTIONS
 from skfedauc.cli.main import main
 
 # For the groups of column g, the answers are "not met", "undecided" and "met", in this order.
@@ -62,6 +65,13 @@ def test_the_exit_code_follows_the_answers(decided, tmp_path, capsys):
     assert "\nTolerances\n" in capsys.readouterr().out
 
 
+def test_the_help_names_all_gaps():
+    text = " ".join(OPTIONS.split())  # which imports nothing, so that it names them again
+    least, most = re.search(r"limit have to be: ([^.]*)\. At most: ([\w, ]*) --", text).groups()
+    assert set(least.split(", ")) == {name for name in QUESTIONS if name.endswith("ratio")}
+    assert {*least.split(", "), *most.split(", ")} == set(QUESTIONS)
+
+
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
 def test_a_file_that_cannot_be_written_comes_before_an_answer(decided, capsys):
     path, _ = decided
@@ -74,9 +84,10 @@ def test_a_file_that_cannot_be_written_comes_before_an_answer(decided, capsys):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--tolerance", "0.8"], "must be NAME=LIMIT; got '0.8'"),
+        (["--tolerance", "0.8"], "--tolerance '0.8' lacks the LIMIT: pass NAME=LIMIT"),
+        (["--tolerance", "=0.8"], "--tolerance '=0.8' lacks the NAME: pass NAME=LIMIT"),
         (["--tolerance", "difference=5"], "--tolerance difference must be a number between 0"),
-        (["--tolerance", "xyz=0.1"], "must be one of 'difference', "),
+        (["--tolerance", "xyz=0.1"], "the NAME of --tolerance must be one of 'difference', "),
         (["--tolerance=ratio=.8", "--tolerance=ratio=.9"], "--tolerance is passed twice for ratio"),
         (["--fail-if", "not-met"], "--fail-if needs --tolerance; pass it as well"),
         (

@@ -220,4 +220,5 @@ ROUNDED: dict[str, Any] = {
     "integers beyond 2**53": [2**53, 2**53 + 1, 2**53 + 2],
     "uint64": np.array([2**63, 2**63 + 1, 2**63 + 2], np.uint64),
     "Decimal": [decimal.Decimal("0.1"), decimal.Decimal("0.1000000000000000000001"), 1],
+    "Decimal and float": [decimal.Decimal("0.1"), 0.1, 1],
 }

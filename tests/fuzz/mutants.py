@@ -1,11 +1,11 @@
 """Mutation test: bugs in a copy of the package, which the random cases must detect.
 
-``python tests/fuzz/mutants.py`` inserts five bugs into the numpy kernel, one at a time. ``--all``
-also inserts bugs into the validation, the score counts and the compiled kernel, which is built for
-each bug:
+``python tests/fuzz/mutants.py`` inserts the bugs of the Python code, one at a time. ``--compiled``
+also builds the compiled kernel once, with all bugs of its code, of which one is switched on at a
+time:
 
     pip install "scikit-build-core>=0.11" "nanobind>=2.4" "cmake>=3.20" ninja
-    python tests/fuzz/mutants.py --all
+    python tests/fuzz/mutants.py --compiled
 
 The script prints a table of the bugs with the number of cases until each bug was detected. The
 script fails if the cases do not detect a bug, or if the copy without a bug fails. Bugs in code that
@@ -44,17 +44,16 @@ class Mutant(NamedTuple):
     old: str
     new: str
     tests: str = ""  # that must fail with a bug in code that random cases do not run
+    seed: int = 0  # of the first random case, for a bug that few cases meet
 
 
 NUMPY = "_kernel/_numpy.py"
-FEW = [
+RANDOM = [
     Mutant("ties count as concordant", NUMPY, "(ranks[1 - side][0] +", "(ranks[1 - side][1] +"),
     Mutant("negatives of groups before count", NUMPY, "up_to -= np.repeat(", "_ = np.repeat("),
     Mutant("groups share a cell", NUMPY, " | (groups[1:] != groups[:-1])", ""),
     Mutant("squares of weights are weights", NUMPY, "*(np.square(column) for", "*(column for"),
     Mutant("-0.0 is kept", NUMPY, "scores.astype(np.float64) + 0.0", "scores.astype(np.float64)"),
-]
-OTHERS = [
     Mutant(
         "of ties across groups one counts", NUMPY, "in tied[positives[tied] > 0]", "in tied[:1]"
     ),
@@ -64,10 +63,10 @@ OTHERS = [
         "np.bincount(cell, counts, n_cells)",
         "np.bincount(cell, counts > 0, n_cells)",
     ),
-    Mutant("characters collide", "_labels.py", "- low + 1\n", "- low\n"),
+    Mutant("characters collide", "_group_codes.py", "- low + 1\n", "- low\n"),
     Mutant(
         "unused groups keep their number",
-        "_labels.py",
+        "_group_codes.py",
         "(np.cumsum(used) - 1)[codes]",
         "np.arange(used.size)[codes]",
     ),
@@ -76,8 +75,8 @@ OTHERS = [
     Mutant(
         "rows left out are miscounted",
         "_rows.py",
-        "number_of_rows(lacks_label if",
-        "number_of_rows(~lacks_label if",
+        "lacking = lacks_label if",
+        "lacking = ~lacks_label if",
     ),
     Mutant(
         "rows without weights weigh 2 squared",
@@ -110,8 +109,8 @@ COMPILED = [
     Mutant(
         "of equal scores of two states one counts",
         "_kernel/states.h",
-        "has_b = b.scores[j] <= a.scores[i]",
-        "has_b = b.scores[j] < a.scores[i]",
+        "b.scores[j] <= a.scores[i]",
+        "b.scores[j] < a.scores[i]",
     ),
     Mutant(
         "scores beyond those of a sample are not clamped",
@@ -122,8 +121,9 @@ COMPILED = [
     Mutant(
         "one of many groups ends early",
         "_kernel/partition.h",
-        "parts[part] + starts_here[low];",
-        "parts[part] + starts_here[low] - (part == 1 && low == 3 && starts_here[3] > 0);",
+        "parts[part] + starts_here[low]",
+        "parts[part] + starts_here[low] - (part == 1 && low == 3 && starts_here[3] > 0)",
+        seed=1_110,
     ),
     Mutant("squares of weights are weights", "_kernel/cells.h", "of_a * of_a", "of_a"),
 ]
@@ -132,7 +132,7 @@ COMPILED = [
 TESTED = [
     Mutant(
         "the checksum leaves out the last array",
-        "counts/parquet.py",
+        "counts/file_format.py",
         "for column in table.columns:",
         "for column in table.columns[:-1]:",
         "tests/test_file_format.py tests/test_damaged_files.py",
@@ -175,7 +175,7 @@ TESTED = [
     ),
     Mutant(
         "a rate counts the rows without the decision",
-        "audit/questions.py",
+        "audit/rates_and_gaps.py",
         "ratio(decided.rows(events).weight,",
         "1.0 - ratio(decided.rows(events).weight,",
         "tests/test_rates.py tests/test_fairness_audit.py",
@@ -213,34 +213,44 @@ TESTED = [
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--all", action="store_true", help="bugs of all kinds; builds the kernel")
-    parser.add_argument("--check", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--compiled", action="store_true", help="also bugs of the compiled kernel")
+    parser.add_argument("--check", type=int, nargs=2, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.check is not None:
-        return check_cases(arguments.check)
-    mutants = [*FEW, *OTHERS, *COMPILED] if arguments.all else FEW
+        return check_cases(*arguments.check)
     survivors = []
-    print(f"{'bug':<45}{'file':<26}{'caught after':>13}")
+    print(f"{'bug':<65}{'file':<31}caught after")
+
+    def tell(what: str, file: str, n_cases: int, reason: str) -> None:
+        result = f"{n_cases:,} cases" if reason else f"none of {n_cases:,}"
+        print(f"{what:<65}{file:<31}{result:>13}  {reason}", flush=True)
+        if (reason == "") == (file != ""):
+            survivors.append(what)
+
     with tempfile.TemporaryDirectory() as work:
         package = pathlib.Path(work, "repository", "skfedauc")
         shutil.copytree(REPOSITORY, package.parent, ignore=left_out)
-        for mutant in (None, *mutants):
-            is_compiled = mutant is not None and mutant in COMPILED
+        tell("(none)", "", *tried(package.parent, "numpy", CASES_WITHOUT))
+        for mutant in RANDOM:
             with planted(mutant, package):
-                folder = built(package.parent, work) if is_compiled else package.parent
-                n_cases, reason = tried(folder, "compiled" if is_compiled else "numpy", mutant)
-            what, file = (mutant.what, mutant.file) if mutant else ("(none)", "")
-            result = f"{n_cases:,} cases" if reason else f"none of {n_cases:,}"
-            print(f"{what:<45}{file:<26}{result:>13}  {reason}", flush=True)
-            if (reason == "") == (mutant is not None):
-                survivors.append(what)
+                tell(mutant.what, mutant.file, *tried(package.parent, "numpy"))
         for mutant in TESTED:
-            before = tested(package.parent, mutant.tests) if arguments.all else ""
             with planted(mutant, package):
                 reason = tested(package.parent, mutant.tests)
-            print(f"{mutant.what:<45}{mutant.file:<26}{'':>13}  {reason}", flush=True)
-            if before or not reason:
+            print(f"{mutant.what:<65}{mutant.file:<31}{'':>13}  {reason}", flush=True)
+            if not reason:
                 survivors.append(mutant.what)
+        if arguments.compiled:
+            folder = built_with_all(package, work)
+            tell("(none), compiled", "", *tried(folder, "compiled", CASES_WITHOUT // 4))
+            for number, mutant in enumerate(COMPILED, 1):
+                of_python = mutant if mutant.file.endswith(".py") else None
+                with planted(of_python, folder / "skfedauc"):
+                    tell(
+                        mutant.what,
+                        mutant.file,
+                        *tried(folder, "compiled", CASES, number, mutant.seed),
+                    )
     if survivors:
         sys.exit(f"not as it must be: {', '.join(survivors)}")
 
@@ -271,21 +281,34 @@ def planted(mutant: Mutant | None, package: pathlib.Path) -> Iterator[None]:
         path.write_text(text)
 
 
-def built(repository: pathlib.Path, work: str) -> pathlib.Path:
+def built_with_all(package: pathlib.Path, work: str) -> pathlib.Path:
+    """Return a folder with the built package, whose kernel has all bugs; BUG switches one on."""
+    of_cpp = [(n, bug) for n, bug in enumerate(COMPILED, 1) if not bug.file.endswith(".py")]
+    switch = pathlib.Path(work, "switch.h")
+    switch.write_text(
+        "#include <cstdlib>\n"
+        'inline const int BUG = std::getenv("BUG") ? std::atoi(std::getenv("BUG")) : 0;\n'
+    )
     target = pathlib.Path(work, "built")
-    shutil.rmtree(target, ignore_errors=True)
     command = [sys.executable, "-m", "pip", "install", "-q", "--no-build-isolation", "--no-deps"]
-    options = ["--target", str(target), "-C", f"build-dir={work}/build", str(repository)]
-    subprocess.run([*command, *options], check=True, cwd=work)
+    options = ["--target", str(target), "-C", f"build-dir={work}/build", str(package.parent)]
+    options += ["-C", f"cmake.define.CMAKE_CXX_FLAGS=-include {switch}"]
+    with contextlib.ExitStack() as all_planted:
+        for n, bug in of_cpp:
+            either = bug._replace(new=f"(BUG == {n} ? ({bug.new}) : ({bug.old}))")
+            all_planted.enter_context(planted(either, package))
+        subprocess.run([*command, *options], check=True, cwd=work)
     return target
 
 
-def tried(folder: pathlib.Path, kernel: str, mutant: Mutant | None) -> tuple[int, str]:
+def tried(
+    folder: pathlib.Path, kernel: str, most: int = CASES, bug: int = 0, seed: int = 0
+) -> tuple[int, str]:
     """Return the number of cases tested in another process, and the failure of the last case."""
-    most = CASES_WITHOUT if mutant is None else CASES
     paths = os.pathsep.join([str(folder), str(HERE), str(HERE.parent)])
     environment = {"PYTHONPATH": paths, "SKFEDAUC_KERNEL": kernel, "PYTHONDONTWRITEBYTECODE": "1"}
-    command = [sys.executable, __file__, "--check", str(most)]
+    environment["BUG"] = str(bug)
+    command = [sys.executable, __file__, "--check", str(most), str(seed)]
     run = subprocess.run(
         command,
         env={**os.environ, **environment},
@@ -329,7 +352,7 @@ def tested(repository: pathlib.Path, tests: str) -> str:
     return failed[0].removeprefix("FAILED ")[:60] if failed else ""
 
 
-def check_cases(most: int) -> None:
+def check_cases(most: int, first: int) -> None:
     """Test rounded scores, tied areas and this number of random cases; print a line for each."""
     # Remove editable installations, which Python would import instead of the copy.
     sys.meta_path[:] = [
@@ -345,7 +368,8 @@ def check_cases(most: int) -> None:
         sys.exit(f"{skfedauc.__file__} is not in {os.getcwd()}")
     kinds = [lambda scores=scores: test_fuzz.check_rounded(scores) for scores in ROUNDED.values()]
     cases = (
-        lambda s=seed: test_fuzz.check(draw(s), np.random.default_rng(s)) for seed in range(most)
+        lambda s=seed: test_fuzz.check(draw(s), np.random.default_rng(s))
+        for seed in range(first, first + most)
     )
     for check in itertools.chain(kinds, cases):
         print("case", flush=True)
