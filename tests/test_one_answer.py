@@ -96,7 +96,7 @@ class Surfaces:
             "report",
             {
                 **by_group(table.index, table, "auc"),
-                "difference": (test.difference, test.ci_low, test.ci_high),
+                "difference": (test.estimate, test.ci_low, test.ci_high),
                 "p": (test.pvalue,),
                 "within": tuple(statistics.loc["within", ["value", "ci_low", "ci_high"]]),
             },

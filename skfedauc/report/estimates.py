@@ -17,7 +17,9 @@ from skfedauc.counts.score_counts import view_of
 from skfedauc.inference import measures, variances
 from skfedauc.inference.clusters import pooled_clusters, variances_of_clusters
 from skfedauc.inference.curves import GroupCurves
-from skfedauc.inference.intervals import AUCSpread, Method, group_limits
+from skfedauc.inference.differences import AllPairs, UsedGroups
+from skfedauc.inference.intervals import AUCSpread, Limits, Method, group_limits
+from skfedauc.inference.proportions import tail_of
 from skfedauc.inference.quantiles import normal_quantile
 from skfedauc.inference.variances import Extremes, Pooled, Variances
 from skfedauc.measures import AUC, Measure
@@ -214,6 +216,30 @@ class GroupEstimates:
             found = self.limits(tail, method)[end]
         values, used = self.group_values
         return np.where(self.pairs.defined, found, values)[used]
+
+    @property
+    def has_intervals(self) -> bool:
+        """Whether values have sampling errors: rows may repeat, or measures' rows be clustered."""
+        is_clustered = self.pairs.clusters is not None and not self.measure.is_auc
+        return not (self.pairs.rows_repeat or is_clustered)
+
+    def all_pairs(self, method: Method) -> AllPairs:
+        """Return the differences between all pairs of groups in use, with a value of their own."""
+        values, (low, high) = self.values_in_use, self.measure.scale
+        if self.measure.is_auc:
+            groups = UsedGroups.of(self.extremes_in_use)
+            estimates = functools.partial(groups.spreads.estimates, method=method)
+            return AllPairs(estimates, values.size, groups.correlation, 1.0)
+        lowest, highest = (end.values_in_use for end in self.extremes)
+
+        def of_measure(deviate: float) -> tuple[Limits, Limits]:
+            least, most = (
+                of.limits_in_use(end, tail_of(deviate), method)
+                for end, of in enumerate(self.extremes)
+            )
+            return Limits(lowest, least, lowest), Limits(highest, highest, most)
+
+        return AllPairs(of_measure, values.size, None, high - low)
 
     @property
     def extremes(self) -> tuple[GroupEstimates, GroupEstimates]:
