@@ -124,20 +124,10 @@ default="pooled"
         groups.
     reference : object, default=None
         Name of the model for a comparison with all other models; None compares all pairs.
-    clusters : array-like, shape (n_rows,) or (n_rows, n_columns), default=None
-        Each row's cluster, such as a patient with several rows, which may be dependent; see
-        `GroupAUC.from_predictions`.
-    sample_weight : array-like, shape (n_rows,), default=None
-        Weights, 0 or more.
-    pos_label : int, float, bool or str, default=None
-        The positive label; required unless labels are in {0, 1}, {-1, 1} or booleans.
+    clusters, sample_weight, pos_label, missing, min_per_class : object
+        As in `GroupAUC.from_predictions`.
     confidence_level : float, default=0.95
         Confidence level of each interval, and of all simultaneous intervals of `table` together.
-    missing : {"raise", "drop", "group"}, default="raise"
-        How to treat rows without a group label; see `ScoreCounts.from_predictions`.
-    min_per_class : int, default=1
-        Groups with fewer positives or negatives are left out, with all their rows, as in
-        `GroupAUC`.
 
     Returns
     -------
@@ -147,9 +137,8 @@ default="pooled"
     Raises
     ------
     ValueError, TypeError
-        If an argument is not as described. If the measure is a sensitivity or a specificity, whose
-        differences have no reliable test. If there are clusters and a measure other than the AUC,
-        or groups that share clusters and ``over="groups"``.
+        If an argument is not as described; for sensitivities and specificities, which have no
+        reliable test; for clusters with a measure, or with ``over="groups"`` if groups share them.
 
     See Also
     --------

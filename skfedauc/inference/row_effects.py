@@ -319,11 +319,6 @@ class ClassAverages:
         scale = ratio(1.0, deviations, 0.0) * is_known.T
         self._effects = np.array(effects) * scale[:, self._units.group]
 
-    @property
-    def shares_clusters(self) -> bool:
-        """Whether a cluster has rows in several groups."""
-        return self._units.shares_clusters
-
     def of_groups(self, deviations: Floats) -> Floats:
         """Return the standard deviation of each group's summed errors over the comparisons.
 
@@ -335,7 +330,7 @@ class ClassAverages:
 
     def of_average(self, deviations: Floats) -> float:
         """Return the standard deviation of all errors' sum over groups and comparisons."""
-        if not self.shares_clusters:
+        if not self._units.shares_clusters:
             return float(np.sqrt((self.of_groups(deviations) ** 2).sum()))
         effects, unknown = self._parts(deviations)
         return float(np.sqrt((self._units.by_cluster(effects) ** 2).sum()) + unknown.sum())

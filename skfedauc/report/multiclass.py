@@ -200,11 +200,7 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         labels : array-like, shape (n_classes,), default=None
             Class labels, in the order of the columns of `y_score` unless the columns have labels as
             names; None means the sorted labels of `y_true`.
-        sample_weight, clusters : array-like, default=None
-            As in `GroupAUC.from_predictions`.
-        undefined : {"skip", "ignore", "raise"} or float, default="skip"
-            As in `GroupAUC.from_predictions`.
-        missing : {"raise", "drop", "group"}, default="raise"
+        sample_weight, clusters, undefined, missing : object
             As in `GroupAUC.from_predictions`.
 
         Returns
@@ -409,9 +405,9 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
 
     @functools.cached_property
     def _class_intervals(self) -> ClassIntervals:
-        (index, places), rows = self._places, self._rows
+        index, places = self._places
         variances = {key: part.variances for key, part in zip(self, self._parts, strict=True)}
-        return ClassIntervals(variances, rows, places, len(index))  # type: ignore[arg-type]
+        return ClassIntervals(variances, self._rows, places, len(index))
 
     def _weights(self, class_average: ClassAverage) -> Floats:
         """Weights of the AUCs in averages over classes, of shape (n_groups, n_reports)."""
@@ -505,26 +501,27 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
     def _quality(self) -> Iterator[str]:
         """Yield the means over the classes, with intervals if there are rows, and the classes."""
         words = {"pooled": "all rows together", "within": "pairs of rows of the same group"}
-        ends: dict[str, list[float]] = {}
+        ends: dict[Any, Any] = {}
         if self._rows is not None:
-            table = self.confidence_intervals(of="statistics")[["ci_low", "ci_high"]]
-            ends = dict(zip(table.index, table.to_numpy().tolist(), strict=True))
+            ends = self.confidence_intervals(of="statistics")[["ci_low", "ci_high"]].T.to_dict(
+                "list"
+            )
         for name, of in list(words.items())[: self._places[0].size]:
             value = _mean(self._parts, name, np.full(len(self), 1.0 / len(self))).item()
-            told = number_with(value, *ends.get(name, ()))
-            yield f"{name} {told}: {of}, mean of the classes"
-        values = np.array([part.pooled_value for part in self._parts])
-        lowest, labels = np.argsort(values)[:_MOST_CLASSES].tolist(), list(self)
-        of_classes = [
-            f"{_words.shortened_label(labels[i])} {number_with(values[i])}" for i in lowest
+            shown = number_with(value, *ends.get(name, ()))
+            yield f"{name} {shown}: {of}, mean of the classes"
+        labels, values = list(self), [part.pooled_value for part in self._parts]
+        told = [
+            f"{_words.shortened_label(labels[i])} {number_with(values[i])}"
+            for i in np.argsort(values)
         ]
-        of_classes += [f"{len(self) - len(lowest):,} more"] * (len(self) > len(lowest))
-        yield f"pooled by class, lowest first: {_words.enumerated(of_classes)}"
+        told[_MOST_CLASSES:] = [f"{len(told) - _MOST_CLASSES:,} more"] * (len(told) > _MOST_CLASSES)
+        yield f"pooled by class, lowest first: {_words.enumerated(told)}"
 
     def _difference_test(self, average: Floats) -> DifferenceTest:
         """Return the test of the largest difference between the groups' means over the classes."""
         used, weights, pairs = ~np.isnan(average), self._weights("macro") / len(self), None
-        if self._rows is not None and not self._class_intervals.shares_clusters:
+        if self._rows and not any(part.variances.shares_clusters for part in self._parts):
 
             def estimates(deviate: float) -> tuple[Limits, Limits]:
                 found = self._class_intervals.limits(average, weights, tail_of(deviate))
@@ -563,7 +560,7 @@ class ClassIntervals:
     def __init__(
         self,
         parts: Mapping[Any, Variances],
-        rows: MulticlassRows,
+        rows: Any,
         places: Sequence[NDArray[np.intp]],
         n_groups: int,
     ) -> None:
@@ -616,11 +613,6 @@ class ClassIntervals:
         error, low, high = np.where(is_undefined, np.nan, columns)
         limits = {"ci_low": low, "ci_high": high}
         return {"value": value, "standard_error": error, **limits, "note": note}
-
-    @property
-    def shares_clusters(self) -> bool:
-        """Whether a cluster has rows in several groups."""
-        return self._averages.shares_clusters
 
     @functools.cached_property
     def _averages(self) -> ClassAverages:

@@ -258,10 +258,11 @@ def _gap(estimates: GroupEstimates, groups: ShownGroups) -> Iterator[str]:
         difference = _number(estimates.value_of(STATISTICS["difference"].compute))
         yield f"difference {difference}: largest minus smallest {groups.title}"
         return
-    test, certain = difference_test(estimates, LEVEL), _certain(estimates, "difference")
-    without = f"{_words.counted(estimates.n_replaced, 'group')} without an AUC"
-    why = f"no test, with {estimates.policy.replacement} for {without}"
-    yield gap_line(groups, test, "difference", certain, f": {why}" * bool(estimates.n_replaced))
+    test, why = difference_test(estimates, LEVEL), ""
+    if estimates.n_replaced:
+        without = f"{_words.counted(estimates.n_replaced, 'group')} without an AUC"
+        why = f": no test, with {estimates.policy.replacement:g} for {without}"
+    yield gap_line(groups, test, "difference", _certain(estimates, "difference"), why)
     if test.pvalue < 1 - LEVEL or estimates.n_replaced or not estimates.measure.is_auc:
         return
     if estimates.pairs.is_within_folds or estimates.pairs.n_groups > _MOST_EXPECTED:
