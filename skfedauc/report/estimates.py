@@ -224,22 +224,23 @@ class GroupEstimates:
         return not (self.pairs.rows_repeat or is_clustered)
 
     def all_pairs(self, method: Method) -> AllPairs:
-        """Return the differences between all pairs of groups in use, with a value of their own."""
-        values, (low, high) = self.values_in_use, self.measure.scale
+        """Return the differences between all pairs of groups in use."""
+        (values, used), (least, most) = self.group_values, self.measure.scale
         if self.measure.is_auc:
             groups = UsedGroups.of(self.extremes_in_use)
             estimates = functools.partial(groups.spreads.estimates, method=method)
-            return AllPairs(estimates, values.size, groups.correlation, 1.0)
-        lowest, highest = (end.values_in_use for end in self.extremes)
+            return AllPairs(estimates, int(used.sum()), groups.correlation, 1.0)
+        ends = self.extremes if self.pairs.is_binned else (self,)
+        lowest, highest = ends[0].values_in_use, ends[-1].values_in_use
 
         def of_measure(deviate: float) -> tuple[Limits, Limits]:
-            least, most = (
-                of.limits_in_use(end, tail_of(deviate), method)
-                for end, of in enumerate(self.extremes)
-            )
-            return Limits(lowest, least, lowest), Limits(highest, highest, most)
+            found = [end.limits(tail_of(deviate), method) for end in ends]
+            limits = found[0][0], found[-1][1]
+            # A number for an undefined value is its own limit.
+            low, high = (np.where(self.pairs.defined, of, values)[used] for of in limits)
+            return Limits(lowest, low, lowest), Limits(highest, highest, high)
 
-        return AllPairs(of_measure, values.size, None, high - low)
+        return AllPairs(of_measure, int(used.sum()), None, most - least)
 
     @property
     def extremes(self) -> tuple[GroupEstimates, GroupEstimates]:
