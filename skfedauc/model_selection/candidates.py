@@ -67,11 +67,9 @@ def compare_candidates(
 
     Raises
     ------
-    ValueError
-        If the search lacks the score, has a single split, is a halving search, or has only failed
-        candidates. If ``search.cv`` does not determine `test_fraction`.
-    NotFittedError
-        If the search is not fitted.
+    ValueError, NotFittedError
+        If the search is not fitted, lacks the score, has a single split, is a halving search, or
+        has only failed candidates. If ``search.cv`` does not determine `test_fraction`.
 
     See Also
     --------
@@ -302,12 +300,6 @@ class SelectWithinGap(_RefitRule):
     at_most : float
         Upper limit of the mean gap of a candidate over the folds.
 
-    Raises
-    ------
-    ValueError
-        If ``gap`` is no gap name, or `at_most` is negative. In a search, if ``scoring`` lacks
-        the score or the gap, or the gap of a candidate is NaN.
-
     Warns
     -----
     UserWarning
@@ -383,13 +375,6 @@ class SelectSimplest(_RefitRule):
         5 folds repeated 10 times.
     confidence_level, margin : float
         As in `compare_candidates`; without `margin`, the choice is among the tied candidates.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument is not as described. In a search, if the score is missing, all candidates
-        failed, or a tied candidate has no number as the parameter; and with more than 10 splits,
-        which are probably repeated folds, without ``test_fraction``.
 
     See Also
     --------

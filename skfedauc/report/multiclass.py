@@ -40,6 +40,7 @@ from skfedauc.report.text import (
     LEVEL,
     FirstLines,
     ShownGroups,
+    counted_groups,
     gap_line,
     number_with,
     table_of,
@@ -481,7 +482,7 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
             answers.append(gap_line(groups, test, "difference of averages", why_not=f": {why}"))
         shown, note = table_of(groups)
         what = repr(self.counts).removeprefix("MulticlassCounts(")[:-1]
-        headline = f"Mean AUC of {what}, over {_words.counted(used.size, 'group')}"
+        headline = f"Mean AUC of {what}, over {counted_groups(groups.labels)}"
         return FirstLines(headline, tuple(answers), shown, groups.labels.nlevels, note, _MORE)
 
     def _shown_groups(self) -> ShownGroups:

@@ -169,13 +169,10 @@ def first_lines(estimates: GroupEstimates, left_out: str) -> FirstLines:
 
 def _headline(estimates: GroupEstimates) -> str:
     pairs, counts = estimates.pairs, estimates.pairs.counts
-    names = [str(name) for name in estimates.labels.names if name not in (None, "group")]
-    columns = " \N{MULTIPLICATION SIGN} ".join(map(_words.shortened_label, names))
-    by = f" by {columns}" if columns else ""
     n_positives, n_negatives = int(counts.n_positives.sum()), int(counts.n_negatives.sum())
     note = intervals.binned_note(estimates)
     return (
-        f"{estimates.measure.title} over {_words.counted(pairs.n_groups, 'group')}{by}"
+        f"{estimates.measure.title} over {counted_groups(estimates.labels)}"
         f"{f' ({pairs.n_undefined:,} undefined)' if pairs.n_undefined else ''}: "
         f"{_words.counted(n_positives + n_negatives, 'row')}, "
         f"{_words.counted(n_positives, 'positive')} and "
@@ -183,6 +180,13 @@ def _headline(estimates: GroupEstimates) -> str:
         f"{_clusters_note(estimates)}{without_group(counts.n_missing)}{counts.disclosure.withheld.in_words()}"
         f"{f'; {note}' if note else ''}{summary_note(estimates)}"
     )
+
+
+def counted_groups(labels: pd.Index) -> str:
+    """Return the number of groups, and their columns unless they are unnamed."""
+    names = [str(name) for name in labels.names if name not in (None, "group")]
+    columns = " \N{MULTIPLICATION SIGN} ".join(map(_words.shortened_label, names))
+    return f"{_words.counted(labels.size, 'group')}{f' by {columns}' if columns else ''}"
 
 
 def _clusters_note(estimates: GroupEstimates) -> str:
