@@ -263,7 +263,10 @@ def _of_large_groups(models: list[_rows.Rows], least: int) -> tuple[list[_rows.R
         np.bincount(of, minlength=len(labels)) for of in (codes[positive], codes)
     )
     sizes = zip(labels.tolist(), n_positives.tolist(), (n_rows - n_positives).tolist(), strict=True)
-    is_large = np.minimum(n_positives, n_rows - n_positives) >= least
+    fewer = np.minimum(n_positives, n_rows - n_positives)
+    if not (is_large := fewer >= least).any():
+        most = f"Pass at most {fewer.max(initial=1)}."
+        raise ValueError(f"min_per_class={least} leaves out all {len(labels):,} groups. {most}")
     small = tuple(of for of, large in zip(sizes, is_large, strict=True) if not large)
     kept = is_large[codes]
     return [of.at(kept) for of in models], LeftOut(least, small)

@@ -445,6 +445,8 @@ def test_comparisons_name_groups_that_they_leave_out():
         pd.testing.assert_frame_equal(getattr(large, name), getattr(alone, name))
     with pytest.raises(ValueError, match="min_per_class needs groups"):
         compare_models(y, scores, min_per_class=2)
+    with pytest.raises(ValueError, match=r"=500 leaves out all 4 groups\. Pass at most \d+\."):
+        compare_models(y, scores, groups=groups, min_per_class=500)
 
 
 @pytest.mark.parametrize("weights", [None, 0.7, 0.3])

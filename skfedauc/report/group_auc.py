@@ -71,8 +71,8 @@ class GroupAUC(GroupIntervals, GroupComparisons):
         them. `undefined` applies to the rest.
     measure : Measure, default=None
         Measure instead of the AUC, such as ``PartialAUC(max_fpr=0.1)`` of `skfedauc.measures`. It
-        has `by_group`, `statistics`, `bounds` and `confidence_intervals`; other methods are for
-        AUCs and raise a ValueError.
+        has `by_group`, `statistics`, `bounds`, `confidence_intervals` and `test_difference`; other
+        methods are for AUCs and raise a ValueError.
 
     See Also
     --------
