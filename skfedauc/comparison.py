@@ -124,10 +124,14 @@ default="pooled"
         groups.
     reference : object, default=None
         Name of the model for a comparison with all other models; None compares all pairs.
-    clusters, sample_weight, pos_label, missing, min_per_class : object
+    clusters, sample_weight, pos_label : object, default=None
         As in `GroupAUC.from_predictions`.
     confidence_level : float, default=0.95
         Confidence level of each interval, and of all simultaneous intervals of `table` together.
+    missing : {"raise", "drop", "group"}, default="raise"
+        How to treat rows without a group label; see `ScoreCounts.from_predictions`.
+    min_per_class : int, default=1
+        As in `GroupAUC`.
 
     Returns
     -------

@@ -373,8 +373,10 @@ class SelectSimplest(_RefitRule):
         Share of the rows in each test set, between 0 and 1. None means ``1 / n_splits``, which is
         correct for K folds. Repeated folds and random splits require the argument, such as 0.2 for
         5 folds repeated 10 times.
-    confidence_level, margin : float
-        As in `compare_candidates`; without `margin`, the choice is among the tied candidates.
+    confidence_level : float, default=0.95
+        Confidence level of the test, see `compare_candidates`.
+    margin : float, default=None
+        As in `compare_candidates`; without it, the choice is among the tied candidates.
 
     See Also
     --------

@@ -252,8 +252,12 @@ class RepeatedWithinGroupStratifiedKFold(WithinGroupStratifiedKFold):
         Fold count, at least 2.
     n_repeats : int, default=10
         Number of repetitions.
-    groups, random_state, missing : object
-        As in `WithinGroupStratifiedKFold`.
+    groups : str, list of str or pandas.Series, default=None
+        Source of the groups; see `WithinGroupStratifiedKFold`.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the shuffling.
+    missing : {"raise", "drop", "group"}, default="raise"
+        Treatment of rows without a group label; see `WithinGroupStratifiedKFold`.
 
     See Also
     --------

@@ -195,10 +195,14 @@ class GroupAUC(GroupIntervals, GroupComparisons):
             Cluster label of each row, such as the patient, which the report does not store.
         n_jobs : int, default=None
             Number of threads; -1 means all processors.
-        measure, undefined, min_per_class : object
+        measure : Measure, default=None
+            As in `GroupAUC`.
+        undefined : {"skip", "ignore", "raise"} or float, default="skip"
             As in `GroupAUC`.
         missing : {"raise", "drop", "group"}, default="raise"
             How to treat rows without a group label; see `ScoreCounts.from_predictions`.
+        min_per_class : int, default=1
+            As in `GroupAUC`.
 
         Returns
         -------

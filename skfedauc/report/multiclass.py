@@ -201,7 +201,11 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         labels : array-like, shape (n_classes,), default=None
             Class labels, in the order of the columns of `y_score` unless the columns have labels as
             names; None means the sorted labels of `y_true`.
-        sample_weight, clusters, undefined, missing : object
+        sample_weight, clusters : array-like, default=None
+            As in `GroupAUC.from_predictions`.
+        undefined : {"skip", "ignore", "raise"} or float, default="skip"
+            As in `GroupAUC.from_predictions`.
+        missing : {"raise", "drop", "group"}, default="raise"
             As in `GroupAUC.from_predictions`.
 
         Returns
