@@ -33,7 +33,14 @@ from sklearn.utils.validation import (
 )
 
 from skfedauc import _input, _labels
-from skfedauc._words import all_shortened, described, listed, shortened, shortened_text
+from skfedauc._words import (
+    all_shortened,
+    described,
+    enumerated,
+    listed,
+    shortened,
+    shortened_text,
+)
 
 # Names of scikit-learn for other modules
 __all__ = ["BaseScorer", "GroupsConsumerMixin", "refuse_unrouted", "rows_of", "split_of"]
@@ -43,6 +50,8 @@ __all__ = ["BaseScorer", "GroupsConsumerMixin", "refuse_unrouted", "rows_of", "s
 # row, so that decision values of different rows cannot be compared.
 TWO_CLASSES = ("decision_function", "predict_proba")
 OF_CLASSES = "predict_proba"
+# Methods with a score for each of several classes; messages offer those that an estimator has
+_BY_CLASS = ("decision_function", "predict_proba", "predict_log_proba")
 
 
 class NoMethodError(AttributeError, TypeError):
@@ -100,17 +109,19 @@ def of_rows(X: Any, params: Mapping[str, Any], rows: Any) -> dict[str, Any]:
     return dict(_check_method_params(X, params=params, indices=rows))
 
 
-def response_method_name(estimator: Any, response_method: Any, remedy: str | None = None) -> str:
+def response_method_name(
+    estimator: Any, response_method: Any, offered: tuple[str, ...] = (*_BY_CLASS, "predict")
+) -> str:
     """Return the first method in `response_method` that the estimator has.
 
-    A message ends with `remedy`; None names the argument `response_method`.
+    A message names those of the `offered` methods that it has.
     """
     _check_names_of_methods(response_method)
     try:
         method = _check_response_method(estimator, response_method)
     except AttributeError as error:
         text = shortened_text(str(error), 300)
-        mend = _instead(estimator, response_method) if remedy is None else f" {remedy}"
+        mend = _instead(estimator, offered)
         raise NoMethodError(f"response_method: {text}{mend}") from error
     return str(getattr(method, "__name__", None) or method.func.__name__)
 
@@ -125,12 +136,10 @@ def _check_names_of_methods(response_method: Any) -> None:
         )
 
 
-def _instead(estimator: Any, response_method: Any) -> str:
+def _instead(estimator: Any, offered: tuple[str, ...]) -> str:
     """Return how a message states the remedy."""
-    asked = (response_method,) if isinstance(response_method, str) else response_method
-    if "predict" in asked or not hasattr(estimator, "predict"):
-        return ""
-    return " To rank rows by its predictions, pass response_method='predict'."
+    names = [repr(name) for name in offered if hasattr(estimator, name)]
+    return f" It has {enumerated(names)}: pass response_method={names[0]}." if names else ""
 
 
 def refuse_without_scores(estimator: Any, response_method: Any = None) -> None:
@@ -147,7 +156,7 @@ def refuse_without_scores(estimator: Any, response_method: Any = None) -> None:
     if any(inspect.getattr_static(type(last), name, None) is not None for name in asked):
         return
     lacking = " and no ".join(asked)
-    mend = _instead(last, response_method)
+    mend = _instead(last, (*_BY_CLASS, "predict"))
     raise TypeError(f"estimator cannot rank rows: {_shortened(estimator)} has no {lacking}.{mend}")
 
 
@@ -257,13 +266,7 @@ def class_scores_of(
     if y is not None:
         _labels.refuse_missing_labels(_labels_of(y, X), name="y")
     asked = OF_CLASSES if response_method is None else response_method
-    instead = None
-    if response_method is None and hasattr(estimator, "decision_function"):
-        instead = (
-            "To rank rows by decision values of each class, pass "
-            "response_method='decision_function'."
-        )
-    method = response_method_name(estimator, asked, instead)
+    method = response_method_name(estimator, asked, _BY_CLASS)
     _refuse_pairwise_scores(estimator, method)
     return classes, _shared_scores(method_caller, estimator, X, method)
 

@@ -13,15 +13,18 @@ from skfedauc.counts.score_counts import left_out
 from skfedauc.inference import intervals, measures, model_comparison
 from skfedauc.inference.quantiles import Pairs
 from skfedauc.inference.row_effects import Rows, near_one
-from skfedauc.measures import AUC, Measure, check_measure
+from skfedauc.measures import Measure, check_measure
 from skfedauc.pairs import GroupPairs
 from skfedauc.report import GroupAUC
 from skfedauc.report.group_auc import estimates_of
-from skfedauc.report.groups import of_one_label, order_of
+from skfedauc.report.groups import LeftOut, of_one_label, order_of
 from skfedauc.report.statistics import AVERAGES, Average, shares
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+_SIMULTANEOUS = ["simultaneous_low", "simultaneous_high"]
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -36,19 +39,22 @@ class ModelComparison:
         more, `pvalue` tests the null hypothesis that all models are equally good.
     table : pandas.DataFrame
         A row for each comparison, with the index levels `model_a` and `model_b`. The columns are
-        `value_a`, `value_b`, their `difference` (b minus a), its simultaneous limits `ci_low` and
-        `ci_high`, `statistic`, `pvalue`, and `pvalue_adjusted` for all rows of the table. Limits
-        and tests are NaN if the difference has no standard error above 0.
+        `value_a`, `value_b`, their `difference` (b minus a; a `reference` is a), with `ci_low`,
+        `ci_high`, `statistic` and `pvalue` of this comparison alone, and `simultaneous_low`,
+        `simultaneous_high` and `pvalue_adjusted` for all comparisons together. Limits and tests
+        are NaN if the difference has no standard error above 0.
     by_model : pandas.Series
         The AUC or measure of each model.
     by_group : pandas.DataFrame or None
-        A row for each group and comparison. Here, `pvalue_adjusted` is for all groups by the method
-        that `adjustment` names: Holm's, or Benjamini and Hochberg's for more than 50 rows. Limits
-        are unadjusted. Limits and tests are NaN with fewer than two rows in a class.
+        A row for each group and comparison, with limits and `pvalue` of this row alone.
+        `pvalue_adjusted` is for all rows by the method that `adjustment` names: Holm's, or
+        Benjamini and Hochberg's for more than 50 rows. `note` says why a row has no test.
     over : {"rows", "groups"}
         Source of the sampling error of `table`.
     n_missing : int
         Number of rows without a group label that ``missing="drop"`` left out.
+    left_out : str
+        Sentence that names the groups that `min_per_class` left out; empty without such groups.
     """
 
     estimate: float
@@ -61,10 +67,11 @@ class ModelComparison:
     by_group: pd.DataFrame | None
     over: intervals.Over = "rows"
     n_missing: int = 0
+    left_out: str = ""
 
     def __repr__(self) -> str:
         what = f"{self.by_model.name} of {len(self.by_model)} models"
-        ends = f", over new {self.over}{left_out(self.n_missing)})"
+        ends = f", over new {self.over}{left_out(self.n_missing)}) {self.left_out}".rstrip()
         if np.isnan(self.pvalue):
             return f"ModelComparison({what}: no p value, too few rows or no variation{ends}"
         a, b = (_labels.as_label(name) for name in self.table.index[_clearest(self.table)])
@@ -90,6 +97,7 @@ def compare_models(
     pos_label: Any = None,
     confidence_level: float = 0.95,
     missing: _labels.Missing = "raise",
+    min_per_class: int = 1,
 ) -> ModelComparison:
     """Compare the AUCs, or another measure, of two or more models on the same rows.
 
@@ -116,17 +124,14 @@ default="pooled"
         groups.
     reference : object, default=None
         Name of the model for a comparison with all other models; None compares all pairs.
-    clusters : array-like, shape (n_rows,) or (n_rows, n_columns), default=None
-        Each row's cluster, such as a patient with several rows, which may be dependent; see
-        `GroupAUC.from_predictions`.
-    sample_weight : array-like, shape (n_rows,), default=None
-        Weights, 0 or more.
-    pos_label : int, float, bool or str, default=None
-        The positive label; required unless labels are in {0, 1}, {-1, 1} or booleans.
+    clusters, sample_weight, pos_label : object, default=None
+        As in `GroupAUC.from_predictions`.
     confidence_level : float, default=0.95
-        Simultaneous confidence level of the intervals of `table`.
+        Confidence level of each interval, and of all simultaneous intervals of `table` together.
     missing : {"raise", "drop", "group"}, default="raise"
         How to treat rows without a group label; see `ScoreCounts.from_predictions`.
+    min_per_class : int, default=1
+        As in `GroupAUC`.
 
     Returns
     -------
@@ -136,9 +141,8 @@ default="pooled"
     Raises
     ------
     ValueError, TypeError
-        If an argument is not as described. If the measure is a sensitivity or a specificity, whose
-        differences have no reliable test. If there are clusters and a measure other than the AUC,
-        or groups that share clusters and ``over="groups"``.
+        If an argument is not as described; for sensitivities and specificities, which have no
+        reliable test; for clusters with a measure, or with ``over="groups"`` if groups share them.
 
     See Also
     --------
@@ -154,8 +158,8 @@ default="pooled"
     the groups. With ``over="groups"``, the groups are the clusters of the pooled comparison, and
     the null distribution of an average is simulated.
     Simultaneous limits and adjusted p values come from the distribution of the largest standardized
-    difference [2]_, or over new groups from Bonferroni's method. Limits exclude 0 exactly if the
-    adjusted p value is below ``1 - confidence_level``.
+    difference [2]_, or over new groups from Bonferroni's method. Limits exclude 0 exactly if the p
+    value beside them is below ``1 - confidence_level``.
 
     A partial AUC has no test if, with a probability above 2.5 %, no row falls between its rates:
     with ``max_fpr=0.1``, for fewer than 36 negatives. Averages of the average precision have no
@@ -174,11 +178,11 @@ default="pooled"
     >>> from skfedauc import compare_models
     >>> X, progression = load_diabetes(as_frame=True, return_X_y=True)
     >>> found = compare_models(progression > 200, X[["bmi", "bp", "s5"]], reference="bmi")
-    >>> found.table[["difference", "ci_low", "ci_high", "pvalue_adjusted"]].round(3)
-                     difference  ci_low  ci_high  pvalue_adjusted
+    >>> found.table[["difference", "simultaneous_low", "simultaneous_high"]].round(3)
+                     difference  simultaneous_low  simultaneous_high
     model_a model_b
-    bmi     bp           -0.067  -0.135    0.001            0.052
-            s5            0.015  -0.045    0.074            0.806
+    bmi     bp           -0.067            -0.135              0.001
+            s5            0.015            -0.045              0.074
     """
     import pandas as pd
 
@@ -189,6 +193,9 @@ default="pooled"
     pairs = _pairs_of(names, reference)
     of_rows = groups, sample_weight, pos_label
     checked = _checked_rows(models, y_true, of_rows, missing=missing, clusters=clusters)
+    small = LeftOut(1, ())
+    if (least := _input.check_whole_number(min_per_class, "min_per_class", 1)) > 1:
+        checked, small = _of_large_groups(checked, least)
     group_names = _labels.names_of(checked[0].labels, groups)
     measure = check_measure(measure)
     measures.check_comparable(measure, clusters)
@@ -234,19 +241,39 @@ default="pooled"
     by_group = None
     if within is not None:
         of_groups, adjustment = model_comparison.compare_in_groups(within, pairs, confidence_level)
-        by_group = _table(of_groups, measure).assign(adjustment=adjustment)
+        by_group = _table(of_groups, measure).drop(columns=_SIMULTANEOUS)
+        why = model_comparison.why_untested(rows, own, within)
+        notes = np.where(by_group["pvalue"].isna(), why.repeat(len(pairs[0])), "")
+        by_group = by_group.assign(adjustment=adjustment, note=notes)
         by_group.index = _index(names, pairs, first.labels)
         lines = np.arange(len(by_group)).reshape(-1, len(pairs[0]))  # one row per group
         by_group = by_group.take(lines[order_of(counts[0])].ravel())
     of_models = np.empty(len(names))
     of_models[pairs[0]], of_models[pairs[1]] = table["value_a"], table["value_b"]
-    title = f"{statistic} {'AUC' if isinstance(measure, AUC) else measure.name}"
-    by_model = pd.Series(of_models, pd.Index(names, name="model", tupleize_cols=False), name=title)
-    columns = ["difference", "ci_low", "ci_high", "statistic", "pvalue_adjusted"]
+    index = pd.Index(names, name="model", tupleize_cols=False)
+    by_model = pd.Series(of_models, index, name=f"{statistic} {measure.title}")
+    columns = ["difference", *_SIMULTANEOUS, "statistic", "pvalue_adjusted"]
     estimate, low, high, t, pvalue = table[columns].iloc[_clearest(table)].tolist()
-    return ModelComparison(
-        estimate, low, high, t, pvalue, table, by_model, by_group, over, checked[0].n_missing
+    tables, without = (table, by_model, by_group), (checked[0].n_missing, small.in_words())
+    return ModelComparison(estimate, low, high, t, pvalue, *tables, over, *without)
+
+
+def _of_large_groups(models: list[_rows.Rows], least: int) -> tuple[list[_rows.Rows], LeftOut]:
+    """Return the rows of the groups with at least `least` rows of each class, and the others."""
+    codes, labels, positive = models[0].codes, models[0].labels, models[0].positive
+    if codes is None or labels is None:
+        raise ValueError("min_per_class needs groups; pass groups=labels.")
+    n_positives, n_rows = (
+        np.bincount(of, minlength=len(labels)) for of in (codes[positive], codes)
     )
+    sizes = zip(labels.tolist(), n_positives.tolist(), (n_rows - n_positives).tolist(), strict=True)
+    fewer = np.minimum(n_positives, n_rows - n_positives)
+    if not (is_large := fewer >= least).any():
+        most = f"Pass at most {fewer.max(initial=1)}."
+        raise ValueError(f"min_per_class={least} leaves out all {len(labels):,} groups. {most}")
+    small = tuple(of for of, large in zip(sizes, is_large, strict=True) if not large)
+    kept = is_large[codes]
+    return [of.at(kept) for of in models], LeftOut(least, small)
 
 
 def paired_rows(models: Sequence[_rows.Rows], report: GroupAUC) -> Rows:
@@ -365,7 +392,7 @@ def _table(found: model_comparison.Comparisons, measure: Measure) -> pd.DataFram
     import pandas as pd
 
     table = pd.DataFrame({name: values.T.ravel() for name, values in found._asdict().items()})
-    limits = ["ci_low", "ci_high"]
+    limits = ["ci_low", "ci_high", *_SIMULTANEOUS]
     table[limits] = table[limits].clip(-1.0, 1.0)
     low, high = measure.scale
     table[["difference", *limits]] *= high - low

@@ -310,7 +310,10 @@ def report(data: Any) -> Iterator[tuple[str, Any]]:
         yield "agreement", found.agreement
     for method in ("statistics", "decomposition", "abroca", "compare_groups", "ranking"):
         yield method, getattr(found, method)
-    yield "test_difference", found.test_difference
+    yield (
+        "test_difference",
+        lambda: vars(test := found.test_difference()) | {"difference": test.estimate},
+    )
     yield "test_equal_groups", found.test_equal_groups
     numbered = {group: 1 + i for i, group in enumerate(found.by_group.index)}
     yield "average", partial(found.average, numbered)
@@ -342,8 +345,19 @@ def of_measures(data: Any) -> Iterator[tuple[str, Any]]:
 
 
 def intervals(found: GroupAUC, of: str) -> pd.DataFrame:
-    """Intervals of a measure, in the column that has the name of the record."""
+    """Intervals of a measure, in the column that has the name of the record.
+
+    The record has Bonferroni's limits of the largest difference of measures.
+    """
     table = found.confidence_intervals(of=of)
+    measure, k = found._estimates.measure, int(found._estimates.group_values[1].sum())
+    if of == "statistics" and not measure.is_auc and k > 1:
+        outer, inner = (
+            found.confidence_intervals(confidence_level=1.0 - alpha) for alpha in (0.025 / k, 0.025)
+        )
+        least = max(outer["ci_low"].max() - outer["ci_high"].min(), 0.0)
+        most = inner["ci_high"].max() - inner["ci_low"].min()
+        table.loc["difference", ["ci_low", "ci_high"]] = least, most
     return table.rename(columns={found.by_group.columns[0]: "value"})
 
 
@@ -351,6 +365,9 @@ def first_minus_second(table: pd.DataFrame | None, *, of_auc: bool = True) -> pd
     """Differences with the sign, and AUCs with the names, that the record has."""
     if table is None:
         return None
+    if "simultaneous_low" in table:
+        simultaneous = {f"simultaneous_{end}": f"ci_{end}" for end in ("low", "high")}
+        table = table.drop(columns=simultaneous.values()).rename(columns=simultaneous)
     low, high = -table["ci_high"], -table["ci_low"]
     turned = {"difference": -table["difference"], "statistic": -table["statistic"]}
     names = {"value_a": "auc_a", "value_b": "auc_b"} if of_auc else {}

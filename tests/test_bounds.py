@@ -243,7 +243,7 @@ def test_the_interval_of_the_difference_covers_both_extremes():
     test = report.test_difference()
     assert [test.ci_low, test.ci_high] == found[["ci_low", "ci_high"]].tolist()
     low, high = report.bounds().loc["difference", ["low", "high"]]
-    assert 0 < test.ci_low < low <= test.difference <= high < test.ci_high
+    assert 0 < test.ci_low < low <= test.estimate <= high < test.ci_high
     # Rows in which group 0 is at its lowest AUC and the other groups are at their highest.
     lowest, highest = extremes_of(counts)
     mixed = ScoreCounts.merge([select_groups(lowest, [0]), select_groups(highest, [1, 2])])

@@ -102,8 +102,11 @@ def test_three_models_equal_delong_over_all_pairs_of_rows():
     largest = np.abs(draws / np.sqrt(np.diag(of_contrasts))).max(axis=1)
     expected = (largest[:, None] > np.abs(z)).mean(axis=0)
     assert_allclose(found.table["pvalue_adjusted"], expected, rtol=0.03, atol=1e-3)
-    reach = (found.table["ci_high"] - found.table["difference"]) / np.sqrt(np.diag(of_contrasts))
+    errors = np.sqrt(np.diag(of_contrasts))
+    reach = (found.table["simultaneous_high"] - found.table["difference"]) / errors
     assert_allclose(reach, np.quantile(largest, 0.95), rtol=0.005)
+    reach = (found.table["ci_high"] - found.table["difference"]) / errors
+    assert_allclose(reach, stats.t.isf(0.025, freedom), rtol=1e-9)
 
 
 def test_clustered_test_uses_the_variance_of_clusters():
@@ -150,7 +153,7 @@ def test_limits_of_several_models_use_the_smallest_degrees_of_freedom_of_all_pai
     matrix[first, second] = matrix[second, first] = variance
     least = (mean.sum() ** 2 / (mean**2 / of_pairs).sum(axis=0)).min()
     null = LargestDifference.of(matrix, (first, second), least)
-    reach = (found.table["ci_high"] - found.table["difference"]) / np.sqrt(variance)
+    reach = (found.table["simultaneous_high"] - found.table["difference"]) / np.sqrt(variance)
     assert_allclose(reach, null.quantile(0.05), rtol=1e-9)
 
 
@@ -163,8 +166,9 @@ def test_random_groups_of_equal_shares_are_compared_by_students_and_bonferronis_
         assert row.statistic == pytest.approx(expected.statistic, rel=1e-9)
         assert row.pvalue == pytest.approx(expected.pvalue, rel=1e-9)
         assert row.pvalue_adjusted == pytest.approx(min(6 * expected.pvalue, 1), rel=1e-9)
+        assert_allclose([row.ci_low, row.ci_high], expected.confidence_interval(0.95), rtol=1e-9)
         limits = expected.confidence_interval(1 - 0.05 / 6)
-        assert_allclose([row.ci_low, row.ci_high], limits, rtol=1e-9)
+        assert_allclose([row.simultaneous_low, row.simultaneous_high], limits, rtol=1e-9)
 
 
 @pytest.mark.parametrize("statistic", ["pooled", "macro"])
@@ -181,8 +185,9 @@ def test_each_of_several_pairs_is_compared_as_two_models(statistic, clustered):
         of_pair = found.by_group.xs((a, b), level=["model_a", "model_b"])
         assert_allclose(of_pair[columns], expected.by_group[columns])
     assert (found.table["pvalue_adjusted"] >= found.table["pvalue"]).all()
-    excludes = (found.table["ci_low"] > 0) | (found.table["ci_high"] < 0)
-    assert_array_equal(excludes, found.table["pvalue_adjusted"] < 0.05)
+    for limit, pvalue in (("ci", "pvalue"), ("simultaneous", "pvalue_adjusted")):
+        excludes = (found.table[f"{limit}_low"] > 0) | (found.table[f"{limit}_high"] < 0)
+        assert_array_equal(excludes, found.table[pvalue] < 0.05)
     clearest = found.table.loc[found.table["pvalue_adjusted"].idxmin()]
     assert (found.estimate, found.pvalue) == (clearest.difference, clearest.pvalue_adjusted)
 
@@ -426,7 +431,22 @@ def test_comparisons_name_groups_that_they_leave_out():
     groups = np.where(y & (np.arange(y.size) < 20), 7, groups)
     with pytest.warns(UserWarning, match="1 of 4 groups without rows of both"):
         compare_models(y, scores, groups=groups, statistic="macro")
-    compare_models(y, scores, groups=groups)
+    found = compare_models(y, scores, groups=groups)
+    assert set(found.by_group.loc[7, "note"]) == {"a class is absent"}
+    assert set(found.by_group["note"]) == {"a class is absent", ""}
+    large = compare_models(y, scores, groups=groups, min_per_class=2)
+    sentence = "Left out, with fewer than 2 positives or negatives: 7 ("
+    assert large.left_out.startswith(sentence)
+    assert sentence in repr(large)
+    kept = groups != 7
+    own = {name: score[kept] for name, score in scores.items()}
+    alone = compare_models(y[kept], own, groups=groups[kept])
+    for name in ("table", "by_group"):
+        pd.testing.assert_frame_equal(getattr(large, name), getattr(alone, name))
+    with pytest.raises(ValueError, match="min_per_class needs groups"):
+        compare_models(y, scores, min_per_class=2)
+    with pytest.raises(ValueError, match=r"=500 leaves out all 4 groups\. Pass at most \d+\."):
+        compare_models(y, scores, groups=groups, min_per_class=500)
 
 
 @pytest.mark.parametrize("weights", [None, 0.7, 0.3])

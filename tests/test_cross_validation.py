@@ -352,10 +352,10 @@ class Decides(ClassifierMixin, BaseEstimator):
     [
         (
             LinearRegression(),
-            r"LinearRegression\(\) has no decision_function and no predict_proba\. To rank rows by "
-            r"its predictions, pass response_method='predict'",
+            r"LinearRegression\(\) has no decision_function and no predict_proba\. "
+            r"It has 'predict': pass response_method='predict'",
         ),
-        (Decides(), r"Decides\(\) has no .* its predictions, pass response_method='predict'"),
+        (Decides(), r"Decides\(\) has no .* It has 'predict': pass response_method='predict'"),
         (GridSearchCV(Decides(), {}), r"GridSearchCV\(estimator=Decides\(\), .* has no "),
         (StandardScaler(), r"StandardScaler\(\) has no decision_function and no predict_proba\.$"),
     ],

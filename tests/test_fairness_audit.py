@@ -122,7 +122,7 @@ def test_the_primary_answer_is_the_test_of_the_report():
         found = audit.answers["group"]["difference"]
         test = audit.report.test_difference()
         numbers = [found.estimate, found.ci_low, found.ci_high, found.pvalue]
-        expected = [test.difference, test.ci_low, test.ci_high, test.pvalue]
+        expected = [test.estimate, test.ci_low, test.ci_high, test.pvalue]
         np.testing.assert_allclose(numbers, expected, rtol=1e-9, atol=1e-13)
         assert (found.highest, found.lowest) == (test.highest, test.lowest)
         pairs = audit.report.compare_groups()

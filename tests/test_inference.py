@@ -434,7 +434,7 @@ def test_the_interval_of_the_difference_leaves_out_0_exactly_where_p_is_small(we
         scores = np.round(scores + 0.8 * y * rng.normal(size=7)[groups], seed % 3)
         report = report_of(y, scores, groups, weights, undefined="ignore")
         test = report.test_difference()
-        assert test.difference == np.ptp(report.by_group["auc"].dropna())
+        assert test.estimate == np.ptp(report.by_group["auc"].dropna())
         seen.add(test.pvalue < 0.05)
         assert (test.ci_low > 0) == (test.pvalue < 0.05)
         # At the level that equals the p value, the interval ends at 0.
@@ -456,7 +456,7 @@ def test_the_interval_of_the_difference_leaves_out_0_exactly_where_p_is_small(we
             margin = report.test_margin(0.1, confidence_level=0.975)
             assert margin.limit == pytest.approx(test.ci_high, abs=1e-12)
         row = report.confidence_intervals(of="statistics").loc["difference"]
-        found = test.difference, test.ci_low, test.ci_high
+        found = test.estimate, test.ci_low, test.ci_high
         assert (row["value"], row["ci_low"], row["ci_high"]) == found
         auc = report.by_group["auc"]
         assert (test.highest, test.lowest) == (auc.idxmax(), auc.idxmin())

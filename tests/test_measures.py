@@ -8,7 +8,7 @@ import pytest
 from oracles import NAN, random_case
 from scipy.integrate import quad
 from scipy.special import expit, logit
-from scipy.stats import norm, t
+from scipy.stats import norm, studentized_range, t
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score, roc_auc_score, roc_curve
 
@@ -320,26 +320,45 @@ def test_intervals_of_whole_aucs_are_those_of_the_auc(method):
 
 @pytest.mark.parametrize(
     "measure",
-    [PartialAUC(max_fpr=0.2), Sensitivity(specificity=0.8)],
+    [PartialAUC(max_fpr=0.2), Sensitivity(specificity=0.8), AveragePrecision()],
     ids=repr,
 )
 def test_limits_of_the_difference_combine_those_of_the_groups(measure):
     y, score, groups = (np.concatenate(parts) for parts in zip(*(
         (*group_rows(seed)[:2], np.full(group_rows(seed)[0].size, seed)) for seed in range(3)
     ), strict=True))  # fmt: skip
-    score += 3.0 * y * (groups == 2)
+    y, score, groups = (np.tile(of, 3) for of in (y, score, groups))
+    score += y * np.array([-1.0, 0.0, 1.5])[groups] + np.arange(y.size) / 1e4
     found = GroupAUC.from_predictions(y, score, groups=groups, measure=measure)
     row = found.confidence_intervals(confidence_level=0.9, of="statistics").loc["difference"]
-    each = found.confidence_intervals(confidence_level=1 - 0.1 / (2 * 3))
-    assert row["ci_low"] == pytest.approx(max(each["ci_low"].max() - each["ci_high"].min(), 0))
-    pair = found.confidence_intervals(confidence_level=1 - 0.1 / 2)
-    assert row["ci_high"] == pytest.approx(pair["ci_high"].max() - pair["ci_low"].min())
+
+    def furthest(level, sign):
+        """Limits of Zou and Donner (2008), of the pair that they move furthest."""
+        each = found.confidence_intervals(confidence_level=level)
+        value, low, high = each[[measure.name, "ci_low", "ci_high"]].to_numpy().T
+        one, other = (high - value, value - low)[:: 1 if sign > 0 else -1]
+        limits = np.subtract.outer(value, value) + sign * np.hypot(one[:, None], other)
+        return limits[~np.eye(3, dtype=bool)].max()
+
+    deviate = studentized_range.ppf(0.9, 3, np.inf) / np.sqrt(2)
+    assert row["ci_low"] == pytest.approx(max(furthest(2 * norm.cdf(deviate) - 1, -1), 0), rel=1e-6)
+    assert row["ci_high"] == pytest.approx(furthest(0.9, 1))
     assert row["ci_low"] < row["value"] < row["ci_high"]
     assert row["value"] == found.statistic("difference")
+    test = found.test_difference(confidence_level=0.9)
+    assert [test.estimate, test.ci_low, test.ci_high] == row[
+        ["value", "ci_low", "ci_high"]
+    ].tolist()
+    assert 0 < test.pvalue < 0.1, test
+    for factor in (0.99, 1.01):
+        other = found.test_difference(confidence_level=1 - factor * test.pvalue)
+        assert (other.ci_low > 0) == (factor > 1)
+    is_shown = ": the groups differ" in repr(found)
+    assert is_shown == (test.pvalue < 0.05)
     alone = GroupAUC.from_predictions(y, score, groups=np.zeros(y.size), measure=measure)
     row = alone.confidence_intervals(of="statistics").loc["difference"]
     assert np.isnan(row["ci_low"])
-    assert row["note"] == "needs two groups"
+    assert row["note"] == "needs two groups with both classes"
 
 
 def test_the_interval_of_an_average_adds_variances():
@@ -500,7 +519,6 @@ def test_what_is_for_aucs_only_says_so():
         "cross_matrix": lambda: report.cross_matrix,
         "decomposition": report.decomposition,
         "ranking": report.ranking,
-        "test_difference": report.test_difference,
         "test_equal_groups": report.test_equal_groups,
         "test_margin": lambda: report.test_margin(0.1),
         "FairnessAudit": lambda: FairnessAudit(report),
@@ -524,6 +542,10 @@ def test_the_first_lines_and_the_display_show_the_measure():
     for name, row in table.iterrows():
         told = f"{row.average_precision:.3f}  {row.ci_low:.3f} to {row.ci_high:.3f}"
         assert any(line.split()[:1] == [name] and told in line for line in lines)
+    clustered = {"clusters": np.arange(y.size) // 2, "measure": AveragePrecision()}
+    assert "\ndifference 0." in repr(
+        GroupAUC.from_predictions(y, score, groups=groups, **clustered)
+    )
     display = GroupAUCDisplay.from_report(report)
     np.testing.assert_allclose(display.table.iloc[:, :3], table.iloc[:, :3])
     assert display.ax_.get_xlabel().startswith("AveragePrecision() and 95 % interval")

@@ -333,7 +333,7 @@ def test_decision_values_of_pairs_of_classes_are_refused(wrap):
         scorer(pairs, X, rows.y)
     with pytest.raises(ValueError, match=message):
         MulticlassGroupAUC.from_estimator(pairs, X, rows.y, groups="site", **by_request)
-    with pytest.raises(AttributeError, match=r"each class, pass response_method='decision_fun"):
+    with pytest.raises(AttributeError, match=r"It has 'decision_function': pass resp"):
         MulticlassGroupAUC.from_estimator(pairs, X, rows.y, groups="site")
     model = wrap(SVC()).fit(X, rows.y)
     scores = model.decision_function(X)
@@ -506,6 +506,33 @@ def test_printing_neither_warns_nor_raises(undefined):
         [0, 1, 2, 0], np.eye(3)[[0, 1, 2, 1]], groups=list("aaab"), undefined=undefined
     )
     assert "pooled" in repr(report)
+
+
+@pytest.mark.parametrize("multi_class", ["ovr", "ovo"])
+def test_the_first_lines_have_the_numbers_of_the_report(multi_class):
+    """How good, which group is lowest, and is the gap real, as for two classes."""
+    rows = Rows(n=400, n_classes=3)
+    report = rows.report(multi_class=multi_class)
+    told, table = repr(report), report.confidence_intervals()
+    statistics = report.confidence_intervals(of="statistics")
+    for name in ("pooled", "within"):
+        value, _, low, high, _ = statistics.loc[name]
+        assert f"\n{name} {value:.3f} ({low:.3f} to {high:.3f}): " in told
+    lowest = table["auc"].idxmin()
+    assert f"\nlowest average {table['auc'].min():.3f}: {lowest}, " in told
+    assert f"\ndifference of averages {np.ptp(table['auc']):.3f} (" in told
+    assert "\npooled by class, lowest first: " in told
+    for group, row in table.iterrows():
+        line = f"  {row.auc:.3f}  {row.ci_low:.3f} to {row.ci_high:.3f} "
+        assert any(line in of and of.split()[0] == str(group) for of in told.splitlines())
+    html, markdown = report._repr_html_(), report._repr_markdown_()
+    for answer in told.split("\n\n")[0].splitlines():
+        assert answer in html
+        assert answer in markdown
+    of_counts = MulticlassGroupAUC(report.counts)
+    assert ": no interval without rows\n" in repr(of_counts)
+    of_clusters = rows.report(multi_class=multi_class, clusters=np.arange(400) // 3)
+    assert ": groups share clusters\n" in repr(of_clusters)
 
 
 @pytest.mark.parametrize("multi_class", ["ovr", "ovo"])

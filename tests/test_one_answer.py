@@ -110,7 +110,7 @@ class Surfaces:
             {
                 **by_group(table.index, table, "auc"),
                 **{name: intervals[name] for name in ("pooled", "macro", "worst", "within")},
-                "difference": (test.difference, test.ci_low, test.ci_high),
+                "difference": (test.estimate, test.ci_low, test.ci_high),
                 "p": (test.pvalue,),
             },
         )

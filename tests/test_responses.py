@@ -349,3 +349,16 @@ def test_numbers_added_to_the_logits_of_each_row_change_nothing(wine):
     assert scorer(plain, X, y) == pytest.approx(expected)
     assert scorer(shifted, X, y) == pytest.approx(expected)
     assert expected - by_request(shifted, X, y) > 0.2
+
+
+@pytest.mark.parametrize("names", ["foo", ("foo", "bar")])
+def test_an_unknown_method_is_answered_by_those_that_the_estimator_has(names):
+    X, y = np.arange(12.0)[:, None], np.arange(12) % 3
+    two, three = (LogisticRegression().fit(X, of) for of in (y > 0, y))
+    asked = {"groups": y % 2, "response_method": names}
+    methods = "'decision_function', 'predict_proba'{} 'predict_log_proba'"
+    mend = r"none of the following attributes: foo.*\. It has {}: pass response_method='decision_"
+    with pytest.raises(AttributeError, match=mend.format(methods.format(",") + " and 'predict'")):
+        GroupAUC.from_estimator(two, X, y > 0, **asked)
+    with pytest.raises(AttributeError, match=mend.format(methods.format(" and"))):
+        MulticlassGroupAUC.from_estimator(three, X, y, **asked)

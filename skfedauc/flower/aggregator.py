@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from skfedauc import _group_codes, _input, _words
+from skfedauc import _group_codes, _input, _labels, _words
 from skfedauc.counts import DisclosureError, Limits, MergeError, ScoreCounts, Source, Withheld
 from skfedauc.counts.files import check_limits
 from skfedauc.counts.merging import Agreement, Part, Register
@@ -465,7 +465,7 @@ class _Reply(NamedTuple):
         """What all replies of a round share."""
         state, rule = view_of(self.counts), self.counts.disclosure
         models = frozenset(source.model for source in self.counts.sources)
-        kind = None if state.labels is None else _labels.kind_of(state.labels)
+        kind = _labels.kind_of(state.labels)
         shape = tuple(self.metrics.items())
         return rule.level, rule.bins, state.classes.pos_label, kind, models, shape
 

@@ -172,7 +172,9 @@ class LogitErrors(NamedTuple):
 
     def limits(self, summary: Floats, tail: float) -> tuple[Floats, Floats]:
         """Return limits by the summary's logit, each with error probability `tail`."""
-        return limits(summary, self.variance, t_quantile(tail, self.degrees_of_freedom), "logit")
+        # For the smallest tails, the quantile overflows in scipy, and has the wrong sign.
+        quantile = np.minimum(np.abs(t_quantile(tail, self.degrees_of_freedom)), 1e300)
+        return limits(summary, self.variance, quantile, "logit")
 
 
 def logit_errors_of(

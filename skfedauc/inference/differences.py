@@ -21,7 +21,6 @@ at both extremes.
 from __future__ import annotations
 
 import dataclasses
-import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -30,14 +29,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from skfedauc._words import counted, shortened
 from skfedauc.counts.moments import Floats, ratio
-from skfedauc.inference.intervals import (
-    AnyLimits,
-    AUCSpread,
-    Interval,
-    Limits,
-    Method,
-    Spreads,
-)
+from skfedauc.inference.intervals import AnyLimits, AUCSpread, Limits, Spreads
 from skfedauc.inference.quantiles import (
     normal_quantile,
     roots_of,
@@ -376,11 +368,11 @@ def squares_between(distance: Floats, error: Floats, share: Floats) -> Floats:
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class DifferenceTest:
-    """Test and interval for the largest difference between group AUCs.
+    """Test and interval for the largest difference between groups, of AUCs or of another measure.
 
     Attributes
     ----------
-    difference : float
+    estimate : float
         Largest minus smallest group AUC.
     ci_low, ci_high : float
         Confidence limits for the largest minus the smallest true AUC.
@@ -398,7 +390,7 @@ class DifferenceTest:
         How groups were compared, or why there is no result.
     """
 
-    difference: float
+    estimate: float
     ci_low: float
     ci_high: float
     pvalue: float
@@ -414,7 +406,7 @@ class DifferenceTest:
         if self.clearest not in (None, (self.highest, self.lowest)):
             clearest = f" (clearest: {' minus '.join(map(repr, self.clearest or ()))})"
         return (
-            f"DifferenceTest(difference={self.difference:.4g}, pvalue={self.pvalue:.4g}, "
+            f"DifferenceTest(estimate={self.estimate:.4g}, pvalue={self.pvalue:.4g}, "
             f"{self.confidence_level * 100:g} % interval {self.ci_low:.4g} to {self.ci_high:.4g}): "
             f"{self.highest!r} minus {self.lowest!r}{clearest}, {self.n_groups:,} groups, "
             f"{self.method}"
@@ -470,7 +462,6 @@ def largest_difference(
         apart += sign * reach
         apart[omitted] = -np.inf
         return apart
-        return found
 
     rows = columns = np.arange(value.size)
     if correlation is None and min(of_first.min(), of_second.min()) >= 0.0:
@@ -517,14 +508,6 @@ def most_apart(
     return min(largest_difference(highest, lowest, 1.0, correlation)[0], most)
 
 
-def difference_interval(extremes: Extremes, confidence_level: float, method: Method) -> Interval:
-    """Return the interval for the largest minus the smallest true AUC, over two groups or more."""
-    alpha, used = 1.0 - confidence_level, UsedGroups.of(extremes)
-    estimates = functools.partial(used.spreads.estimates, method=method)
-    limits = limits_of_difference(estimates, used.numbers.size, alpha, used.correlation)
-    return Interval(float(np.ptp(extremes.given.auc[used.numbers])), *limits)
-
-
 def clearest_difference(
     estimates: Estimates, n_groups: int, correlation: Floats | None
 ) -> tuple[float, tuple[int, int] | None]:
@@ -557,6 +540,12 @@ class AllPairs:
     n_groups: int
     correlation: Floats | None
     most: float
+
+    def largest(self, alpha: float) -> tuple[float, float]:
+        """Return the limits of the largest difference."""
+        return limits_of_difference(
+            self.estimates, self.n_groups, alpha, self.correlation, self.most
+        )
 
     def limits_from(self, reference: int, alpha: float) -> tuple[Floats, Floats]:
         """Return limits of the differences from one group; NaN for the group itself."""

@@ -235,9 +235,10 @@ def _freedom(sizes: Sizes, rates: tuple[float, float]) -> Floats:
 class Comparisons(NamedTuple):
     """Differences within model pairs, second minus first, with limits and tests.
 
-    Arrays have the shape (n_pairs,) or (n_pairs, n_groups). Limits and tests are NaN if the
-    standard error is unknown, or is 0 for a difference that is not 0 or for two AUCs of 0 or 1. The
-    p value of other equal AUCs with a standard error of 0, such as identical scores, is 1.
+    Arrays have the shape (n_pairs,) or (n_pairs, n_groups). Limits and p values are those of each
+    difference alone, and then those of all differences together. They are NaN if the standard error
+    is unknown, or is 0 for a difference that is not 0 or for two AUCs of 0 or 1. The p value of
+    other equal AUCs with a standard error of 0, such as identical scores, is 1.
     """
 
     value_a: Floats
@@ -247,12 +248,14 @@ class Comparisons(NamedTuple):
     ci_high: Floats
     statistic: Floats
     pvalue: Floats
+    simultaneous_low: Floats
+    simultaneous_high: Floats
     pvalue_adjusted: Floats
 
     def without_tests(self) -> Comparisons:
         """Return the differences without limits and tests."""
         none = np.full_like(self.difference, np.nan)
-        return Comparisons(*self[:3], *[none] * 5)
+        return Comparisons(*self[:3], *[none] * 7)
 
     def hull(self, other: Comparisons) -> Comparisons:
         """Return the limits that contain both intervals, and the tests with the larger p values.
@@ -265,6 +268,8 @@ class Comparisons(NamedTuple):
             ci_high=np.fmax(self.ci_high, other.ci_high),
             statistic=np.where(is_other, other.statistic, self.statistic),
             pvalue=np.where(is_other, other.pvalue, self.pvalue),
+            simultaneous_low=np.fmin(self.simultaneous_low, other.simultaneous_low),
+            simultaneous_high=np.fmax(self.simultaneous_high, other.simultaneous_high),
             pvalue_adjusted=np.fmax(self.pvalue_adjusted, other.pvalue_adjusted),
         )
 
@@ -329,15 +334,30 @@ def compare_in_groups(
 ) -> tuple[Comparisons, str]:
     """Compare each group's AUCs, and name the method of adjustment.
 
-    Limits are unadjusted; adjusted p values are for all groups and pairs.
+    Adjusted p values are for all groups and pairs; there are no simultaneous limits.
     """
     first, second = pairs
     variance, freedom = within.variance[pairs], within.freedom[pairs]
     reach = t_quantile((1.0 - confidence_level) / 2.0, freedom)
-    found = tested(within.auc[first], within.auc[second], variance, freedom, reach)
+    found = tested(within.auc[first], within.auc[second], variance, freedom, reach, np.nan)
     # The order of the p values does not matter.
     pvalue_adjusted, adjustment = adjusted(found.pvalue.ravel())
     return found._replace(pvalue_adjusted=pvalue_adjusted.reshape(variance.shape)), adjustment
+
+
+def why_untested(rows: Rows, of: RowValues, within: Joint) -> NDArray[np.str_]:
+    """Return for each group why a difference in it has no test, if it has none."""
+    has_two = True if within.units is None else within.units.has_two
+    return np.select(
+        [(rows.sizes.n == 0).any(axis=0), rows.sizes.few, ~np.asarray(has_two), of.few],
+        [
+            "a class is absent",
+            "too few rows of a class",
+            "fewer than two clusters of a class",
+            "too few rows within the rates",
+        ],
+        "no variation seen",
+    )
 
 
 def compare_over_groups(
@@ -367,8 +387,9 @@ def compare_over_groups(
             null = OverGroups(share[used])
             apart = (of.auc[second] - of.auc[first])[:, used]
             variance = np.array([variance_over_groups(of_pair, share[used]) for of_pair in apart])
-    reach = null.quantile((1.0 - confidence_level) / 2.0 / first.size)
-    found = tested(auc[first], auc[second], variance, np.ones(first.size), reach)
+    tail = (1.0 - confidence_level) / 2.0
+    reaches = null.quantile(tail), null.quantile(tail / first.size)
+    found = tested(auc[first], auc[second], variance, np.ones(first.size), *reaches)
     tails = [2.0 * null.tail(abs(t)) if t else 1.0 for t in found.statistic.tolist()]
     pvalue = np.where(np.isnan(found.statistic), np.nan, tails)
     return found._replace(pvalue=pvalue, pvalue_adjusted=np.minimum(pvalue * first.size, 1.0))
@@ -398,13 +419,13 @@ def _simultaneous(
     first, second = pairs
     of_pairs = variance[pairs]
     has_error = _is_tested(of_pairs)
-    null, reach = None, np.zeros(of_pairs.size)
+    single = of_all = t_quantile((1.0 - confidence_level) / 2.0, freedom)
+    null = None
     if has_error.any():
         compared = first[has_error], second[has_error]
         null = LargestDifference.of(variance, compared, joint_freedom)
-        single = t_quantile((1.0 - confidence_level) / 2.0, freedom)
-        reach = np.maximum(null.quantile(1.0 - confidence_level), single)
-    found = tested(auc[first], auc[second], of_pairs, freedom, reach)
+        of_all = np.maximum(null.quantile(1.0 - confidence_level), single)
+    found = tested(auc[first], auc[second], of_pairs, freedom, single, of_all)
     if null is not None:
         tails = [null.tail(abs(t)) for t in found.statistic[has_error].tolist()]
         found.pvalue_adjusted[has_error] = np.maximum(tails, found.pvalue[has_error])
@@ -417,8 +438,9 @@ def tested(
     variance: Floats,
     freedom: Floats,
     reach: Floats | float,
+    reach_of_all: Floats | float,
 ) -> Comparisons:
-    """Compare values with Student's t; `reach` is the half width in standard errors."""
+    """Compare values with Student's t; half widths of both intervals are in standard errors."""
     from scipy.special import stdtr
 
     difference = value_b - value_a
@@ -429,9 +451,10 @@ def tested(
     difference = np.where(is_same, 0.0, difference)
     statistic = np.where(is_same, 0.0, ratio(difference, error))
     pvalue = 2.0 * stdtr(freedom, -np.abs(statistic))
-    half = np.where(is_same, 0.0, reach * error)
-    low, high = difference - half, difference + half
-    return Comparisons(value_a, value_b, difference, low, high, statistic, pvalue, pvalue.copy())
+    own, of_all = (np.where(is_same, 0.0, half * error) for half in (reach, reach_of_all))
+    test = difference - own, difference + own, statistic, pvalue
+    simultaneous = difference - of_all, difference + of_all, pvalue.copy()
+    return Comparisons(value_a, value_b, difference, *test, *simultaneous)
 
 
 def _is_tested(variance: Floats) -> NDArray[np.bool_]:

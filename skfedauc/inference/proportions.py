@@ -7,7 +7,7 @@ square-and-add method (1998), with correlations (Zou and Donner 2008)), and so d
 (MOVER-R (Donner and Zou 2012)).
 
 The gap between groups is the difference, or the ratio, between the two true values furthest
-apart, with the limits of `differences.difference_interval`.
+apart, with the limits of `differences.limits_of_difference`.
 
 With clusters, cluster c has the part e_c of the numerator E of a group's ratio and the part m_c of
 the denominator M. The linearized variance (Cochran 1977) is the sum of the squared residuals ``r_c

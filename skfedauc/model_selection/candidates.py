@@ -67,11 +67,9 @@ def compare_candidates(
 
     Raises
     ------
-    ValueError
-        If the search lacks the score, has a single split, is a halving search, or has only failed
-        candidates. If ``search.cv`` does not determine `test_fraction`.
-    NotFittedError
-        If the search is not fitted.
+    ValueError, NotFittedError
+        If the search is not fitted, lacks the score, has a single split, is a halving search, or
+        has only failed candidates. If ``search.cv`` does not determine `test_fraction`.
 
     See Also
     --------
@@ -302,12 +300,6 @@ class SelectWithinGap(_RefitRule):
     at_most : float
         Upper limit of the mean gap of a candidate over the folds.
 
-    Raises
-    ------
-    ValueError
-        If ``gap`` is no gap name, or `at_most` is negative. In a search, if ``scoring`` lacks
-        the score or the gap, or the gap of a candidate is NaN.
-
     Warns
     -----
     UserWarning
@@ -384,15 +376,7 @@ class SelectSimplest(_RefitRule):
     confidence_level : float, default=0.95
         Confidence level of the test, see `compare_candidates`.
     margin : float, default=None
-        Non-inferiority margin, above 0, in units of the score. If None, the choice is among the
-        tied candidates.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If an argument is not as described. In a search, if the score is missing, all candidates
-        failed, or a tied candidate has no number as the parameter; and with more than 10 splits,
-        which are probably repeated folds, without ``test_fraction``.
+        As in `compare_candidates`; without it, the choice is among the tied candidates.
 
     See Also
     --------

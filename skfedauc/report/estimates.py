@@ -17,7 +17,9 @@ from skfedauc.counts.score_counts import view_of
 from skfedauc.inference import measures, variances
 from skfedauc.inference.clusters import pooled_clusters, variances_of_clusters
 from skfedauc.inference.curves import GroupCurves
-from skfedauc.inference.intervals import AUCSpread, Method, Notes, group_limits
+from skfedauc.inference.differences import AllPairs, UsedGroups
+from skfedauc.inference.intervals import AUCSpread, Limits, Method, Notes, group_limits
+from skfedauc.inference.proportions import tail_of
 from skfedauc.inference.quantiles import normal_quantile
 from skfedauc.inference.variances import Extremes, Pooled, Variances
 from skfedauc.measures import AUC, Measure
@@ -214,6 +216,31 @@ class GroupEstimates:
             found = self.limits(tail, method)[:2][end]
         values, used = self.group_values
         return np.where(self.pairs.defined, found, values)[used]
+
+    @property
+    def has_intervals(self) -> bool:
+        """Whether values have sampling errors: rows may repeat, or measures' rows be clustered."""
+        is_clustered = self.pairs.clusters is not None and not self.measure.is_auc
+        return not (self.pairs.rows_repeat or is_clustered)
+
+    def all_pairs(self, method: Method) -> AllPairs:
+        """Return the differences between all pairs of groups in use."""
+        (values, used), (least, most) = self.group_values, self.measure.scale
+        if self.measure.is_auc:
+            groups = UsedGroups.of(self.extremes_in_use)
+            estimates = functools.partial(groups.spreads.estimates, method=method)
+            return AllPairs(estimates, int(used.sum()), groups.correlation, 1.0)
+        ends = self.extremes if self.pairs.is_binned else (self,)
+        lowest, highest = ends[0].values_in_use, ends[-1].values_in_use
+
+        def of_measure(deviate: float) -> tuple[Limits, Limits]:
+            found = [end.limits(tail_of(deviate), method) for end in ends]
+            limits = found[0][0], found[-1][1]
+            # A number for an undefined value is its own limit.
+            low, high = (np.where(self.pairs.defined, of, values)[used] for of in limits)
+            return Limits(lowest, low, lowest), Limits(highest, highest, high)
+
+        return AllPairs(of_measure, int(used.sum()), None, most - least)
 
     @property
     def extremes(self) -> tuple[GroupEstimates, GroupEstimates]:

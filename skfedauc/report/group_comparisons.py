@@ -23,7 +23,12 @@ from skfedauc.inference.ranking import LEAST_GROUPS, ranking
 from skfedauc.inference.variances import strata_of
 from skfedauc.report.estimates import GroupEstimates
 from skfedauc.report.groups import order_of
-from skfedauc.report.intervals import certain_range, group_bounds, statistic_bounds
+from skfedauc.report.intervals import (
+    certain_range,
+    check_rows_of,
+    group_bounds,
+    statistic_bounds,
+)
 from skfedauc.report.statistics import AVERAGES, Bounds, shares
 
 if TYPE_CHECKING:
@@ -109,11 +114,12 @@ class GroupComparisons:
         return equal_groups_test(self._estimates.of_auc("test_equal_groups").variances_at_extremes)
 
     def test_difference(self, *, confidence_level: float = 0.95) -> DifferenceTest:
-        """Test that all group AUCs are equal, by the interval of their largest difference.
+        """Test that all groups are equal, by the interval of the largest difference of their AUCs.
 
         The test compares all pairs of groups, with quantiles of the studentized range; above 2,000
         groups, the largest lower with the smallest upper limit, by Bonferroni's method.
-        `test_equal_groups` has more power against many small differences.
+        `test_equal_groups` has more power against many small differences. With ``measure=``, the
+        test is of this measure.
 
         Parameters
         ----------
@@ -123,7 +129,7 @@ class GroupComparisons:
         Returns
         -------
         DifferenceTest
-            Result with the `difference`, its limits `ci_low` and `ci_high`, the `pvalue` (the
+            Result with the `estimate`, its limits `ci_low` and `ci_high`, the `pvalue` (the
             smallest `pvalue_adjusted` of `compare_groups`), and the groups `highest`, `lowest` and
             `clearest`. NaN with fewer than two groups that have an AUC. With a number for
             `undefined`, `pvalue` is NaN if it replaces the AUC of a group.
@@ -137,7 +143,7 @@ class GroupComparisons:
         >>> test.ci_low, test.pvalue > 0.05
         (0.0, True)
         """
-        return difference_test(self._estimates.of_auc("test_difference"), confidence_level)
+        return difference_test(self._estimates, confidence_level)
 
     def test_margin(
         self, margin: float, *, reference: float | None = None, confidence_level: float = 0.95
@@ -233,12 +239,12 @@ class GroupComparisons:
         Returns
         -------
         pandas.DataFrame
-            A row for each comparison: `auc`, `reference_auc` and their `difference`, with `ci_low`,
-            `ci_high`, `statistic` and `pvalue` of this comparison alone. `simultaneous_low`,
-            `simultaneous_high` and `pvalue_adjusted` are for all comparisons together; `adjustment`
-            names the method: Tukey's and Kramer's [1]_ for all pairs, otherwise Sidak's. They
-            exclude 0 exactly if `pvalue_adjusted` is below ``1 - confidence_level``. NaN if a group
-            lacks a class.
+            A row for each comparison: `auc`, `reference_auc` and their `difference` (the group
+            minus the reference), with `ci_low`, `ci_high`, `statistic` and `pvalue` of this
+            comparison alone. `simultaneous_low`, `simultaneous_high` and `pvalue_adjusted` are for
+            all comparisons together; `adjustment` names the method: Tukey's and Kramer's [1]_ for
+            all pairs, otherwise Sidak's. They exclude 0 exactly if `pvalue_adjusted` is below ``1 -
+            confidence_level``. NaN if a group lacks a class.
 
         References
         ----------
@@ -292,29 +298,19 @@ class GroupComparisons:
         -------
         pandas.DataFrame
             A row for each group, with the index of `by_group`. `shrunken_auc` is the empirical
-            Bayes estimate of the true AUC [1]_, with limits `ci_low` and `ci_high` [2]_, which are
+            Bayes estimate of the true AUC [1]_, with limits `ci_low` and `ci_high`, which are
             valid on average over groups; `reliability` is the weight of `auc` in it. `rank` is the
             rank of `auc` (1 is the largest), and `rank_low` to `rank_high` is the confidence set of
-            the rank of the true AUC [3]_ [4]_. `may_be_worst` marks the confidence set of the group
-            with the smallest true AUC [5]_. Groups with fewer than two rows of a class (with
+            the rank of the true AUC [2]_. `may_be_worst` marks the confidence set of the group with
+            the smallest true AUC (Gupta 1965). Groups with fewer than two rows of a class (with
             weights: an effective sample size below 1.5) have NaN or NA; `note` gives the reason.
             With fewer than four ranked groups, nothing is shrunken.
 
-        Raises
-        ------
-        ValueError
-            If rows belong to several test sets.
-
         References
         ----------
-        .. [1] Morris (1983). Journal of the American Statistical Association 78(381).
-           https://doi.org/10.1080/01621459.1983.10477920
-        .. [2] Morris and Lysy (2012). Statistical Science 27(1). https://arxiv.org/abs/1203.5610
-        .. [3] Mogstad et al. (2024). Review of Economic Studies 91(1).
-           https://doi.org/10.1093/restud/rdad006
-        .. [4] Klein, Wright and Wieczorek (2020), above 2,000 groups. Journal of the Royal
-           Statistical Society C 69(3). https://doi.org/10.1111/rssc.12402
-        .. [5] Gupta (1965). Technometrics 7(2), 225-245.
+        .. [1] Morris and Lysy (2012). Statistical Science 27(1). https://arxiv.org/abs/1203.5610
+        .. [2] Mogstad et al. (2024), above 2,000 groups Klein et al. (2020). Review of Economic
+           Studies 91(1). https://doi.org/10.1093/restud/rdad006
 
         Examples
         --------
@@ -359,11 +355,6 @@ class GroupComparisons:
         -------
         Agreement
             Result with a `verdict` in words, and tables of averages and of score distributions.
-
-        Raises
-        ------
-        ValueError
-            If a class has no rows.
 
         Notes
         -----
@@ -495,26 +486,44 @@ def _comparison_table(found: differences.Comparisons, index: Any) -> pd.DataFram
 
 
 def difference_test(estimates: GroupEstimates, confidence_level: float) -> DifferenceTest:
-    confidence_level = check_confidence_level(confidence_level)
-    auc, used = estimates.group_values
-    n_groups = int(used.sum())
-    if n_groups < 2:
-        nan, nothing = np.nan, (None, None, None, n_groups, "needs two groups with both classes")
+    confidence_level, pairs = check_confidence_level(confidence_level), None
+    values, used = estimates.group_values
+    if used.sum() > 1:
+        check_rows_of(method := estimates.measure.methods[0], estimates)
+        pairs = estimates.all_pairs(method)
+    has_pvalue, values = not estimates.n_replaced, np.where(used, values, np.nan)
+    return largest_difference_test(pairs, values, estimates.labels, confidence_level, has_pvalue)
+
+
+def largest_difference_test(
+    pairs: differences.AllPairs | None,
+    values: Floats,
+    index: pd.Index,
+    confidence_level: float,
+    has_pvalue: bool = True,
+) -> DifferenceTest:
+    """Return the test of the largest difference between values that are not NaN.
+
+    Without `pairs`, there is neither an interval nor a test.
+    """
+    used, labels = np.flatnonzero(~np.isnan(values)), index.tolist()
+    if used.size < 2:
+        nan, nothing = np.nan, (None, None, None, used.size, "needs two groups with both classes")
         return DifferenceTest(nan, nan, nan, nan, confidence_level, *nothing)
-    extremes = estimates.extremes_in_use
-    estimate, low, high, _ = differences.difference_interval(extremes, confidence_level, "logit")
-    groups, labels = differences.UsedGroups.of(extremes), estimates.labels.tolist()
-    pvalue, pair = np.nan, None
-    if not estimates.n_replaced:
-        spreads, correlation = groups.spreads, groups.correlation
-        pvalue, pair = differences.clearest_difference(spreads.estimates, n_groups, correlation)
-    highest = labels[int(np.where(used, auc, -np.inf).argmax())]
-    lowest = labels[auc.size - 1 - int(np.where(used, auc, np.inf)[::-1].argmin())]
-    clearest = None if pair is None else tuple(labels[g] for g in groups.numbers[list(pair)])
-    method = "comparison of two groups" if n_groups == 2 else "comparison of all pairs"
-    if n_groups > differences.MOST_GROUPS:
+    low, high, pvalue, pair = np.nan, np.nan, np.nan, None
+    if pairs is not None:
+        low, high = pairs.largest(1.0 - confidence_level)
+    if pairs is not None and has_pvalue:
+        of_pairs = pairs.estimates, used.size, pairs.correlation
+        pvalue, pair = differences.clearest_difference(*of_pairs)
+    highest = labels[int(np.nanargmax(values))]
+    lowest = labels[values.size - 1 - int(np.nanargmin(values[::-1]))]
+    clearest = None if pair is None else tuple(labels[g] for g in used[list(pair)])
+    method = "comparison of two groups" if used.size == 2 else "comparison of all pairs"
+    if used.size > differences.MOST_GROUPS:
         method = "Bonferroni limits of all groups"
-    of_groups = highest, lowest, clearest, n_groups, method
+    of_groups = highest, lowest, clearest, used.size, method
+    estimate = float(np.ptp(values[used]))
     return DifferenceTest(estimate, low, high, pvalue, confidence_level, *of_groups)
 
 

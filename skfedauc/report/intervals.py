@@ -274,7 +274,7 @@ def cover_withheld(table: pd.DataFrame, estimates: GroupEstimates) -> pd.DataFra
     return table.assign(low=np.maximum(low - _REACH, 0.0), high=np.minimum(high + _REACH, 1.0))
 
 
-def _check_rows_of(method: intervals.Method, estimates: GroupEstimates) -> None:
+def check_rows_of(method: intervals.Method, estimates: GroupEstimates) -> None:
     """Raise an error for dependent rows, such as those of several models, fitted to other folds."""
     pairs, measure = estimates.pairs, estimates.measure
     if not measure.is_auc:
@@ -291,7 +291,7 @@ def group_intervals(
     """Return group intervals, see `GroupAUC.confidence_intervals`."""
     import pandas as pd
 
-    _check_rows_of(method, estimates)
+    check_rows_of(method, estimates)
     tail = (1.0 - confidence_level) / 2.0
     ends = estimates.extremes if estimates.pairs.is_binned else (estimates,)
     limits = [end.limits(tail, method) for end in ends]
@@ -332,7 +332,7 @@ def statistic_intervals(
     """Return the intervals of statistics, see `GroupAUC.confidence_intervals`; None means all."""
     import pandas as pd
 
-    _check_rows_of(method, estimates)
+    check_rows_of(method, estimates)
     _, used = estimates.group_values
     new_groups = intervals.is_over_groups(over, int(used.sum()))
     if new_groups and estimates.pairs.clusters is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack
@@ -16,7 +17,9 @@ from skfedauc.counts.moments import Floats, ratio
 from skfedauc.counts.multiclass import MultiClass, MulticlassRows, counts_of_classes
 from skfedauc.counts.score_counts import view_of
 from skfedauc.inference import intervals
-from skfedauc.inference.intervals import AUCSpread
+from skfedauc.inference.differences import AllPairs, DifferenceTest
+from skfedauc.inference.intervals import AUCSpread, Limits
+from skfedauc.inference.proportions import tail_of
 from skfedauc.inference.quantiles import normal_quantile
 from skfedauc.inference.row_effects import ClassAverages, Comparison, Rows, near_one
 from skfedauc.inference.variances import Variances
@@ -24,6 +27,7 @@ from skfedauc.pairs import GroupPairs
 from skfedauc.report import statistics
 from skfedauc.report.estimates import GroupEstimates
 from skfedauc.report.group_auc import GroupAUC, estimates_of
+from skfedauc.report.group_comparisons import largest_difference_test
 from skfedauc.report.groups import (
     Undefined,
     UndefinedPolicy,
@@ -32,9 +36,23 @@ from skfedauc.report.groups import (
     order_of_labels,
 )
 from skfedauc.report.statistics import AVERAGES, STATISTICS, StatisticName
+from skfedauc.report.text import (
+    LEVEL,
+    FirstLines,
+    ShownGroups,
+    counted_groups,
+    gap_line,
+    number_with,
+    table_of,
+    worst_line,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
+
+_MORE = "More: report.statistics(), report.by_group, report.confidence_intervals()"
+# Of more classes, the first lines name the lowest
+_MOST_CLASSES = 5
 
 ClassAverage: TypeAlias = Literal["macro", "weighted"]
 
@@ -119,6 +137,7 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
     _rows: MulticlassRows | None = None
     # What the warnings of a search reported, in a scorer's report
     _reported: set[Any] | None = None
+    _is_quiet = False
 
     def __init__(self, counts: MulticlassCounts, *, undefined: Undefined = "skip") -> None:
         if not isinstance(counts, MulticlassCounts):
@@ -131,7 +150,8 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
 
     @property
     def _parts(self) -> list[GroupEstimates]:
-        return [estimates_of(report) for report in self.values()]
+        parts = [estimates_of(report) for report in self.values()]
+        return [part.quiet() for part in parts] if self._is_quiet else parts
 
     @functools.cached_property
     def _reports(self) -> dict[Any, GroupAUC]:
@@ -363,31 +383,36 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
                 "MulticlassGroupAUC.from_predictions or from_estimator. Intervals of one class, "
                 "such as report[1].confidence_intervals(), need no rows."
             )
-        (index, places), weights = self._places, self._weights(class_average)
-        parts = self._parts
-        variances = {key: part.variances for key, part in zip(self, parts, strict=True)}
-        found = ClassIntervals(variances, self._rows, places, len(index), confidence_level)
+        index, weights, parts = self._places[0], self._weights(class_average), self._parts
+        found, tail = self._class_intervals, (1.0 - confidence_level) / 2.0
         if of == "groups":
             average = self.average_by_group(class_average).to_numpy()
             share = weights * ratio(1.0, weights.sum(axis=1, keepdims=True), 0.0)
-            columns = found.limits(average, share)
+            columns = found.limits(average, share, tail)
             return pd.DataFrame(columns, index=index).rename(columns={"value": "auc"})
         of_classes = weights.sum(axis=0)
         share = of_classes / of_classes.sum()
         # The rows in all groups are one sample.
         pooled = {key: part.pooled.rows for key, part in zip(self, parts, strict=True)}
         one = np.zeros(1, np.intp)
-        of_all = ClassIntervals(pooled, self._rows, [one] * len(self), 1, confidence_level)
-        table = {"pooled": of_all.limits(_mean(parts, "pooled", share), share[None, :])}
+        of_all = ClassIntervals(pooled, self._rows, [one] * len(self), 1)
+        table = {"pooled": of_all.limits(_mean(parts, "pooled", share), share[None, :], tail)}
         for name in AVERAGES:
             of_parts = [own for part in parts if (own := statistics.shares(part, name)) is not None]
             if len(of_parts) < len(parts):
                 continue
             of_groups = self._by_group(of_parts, 0.0) * share
-            freedom = min(map(Variances.average_freedom, variances.values(), of_parts))
-            table[name] = found.limits(_mean(parts, name, share), of_groups, freedom)
+            variances = (part.variances for part in parts)
+            freedom = min(map(Variances.average_freedom, variances, of_parts))
+            table[name] = found.limits(_mean(parts, name, share), of_groups, tail, freedom)
         rows = pd.concat([pd.DataFrame(columns) for columns in table.values()])
         return rows.set_axis(pd.Index(table, name="statistic"))
+
+    @functools.cached_property
+    def _class_intervals(self) -> ClassIntervals:
+        index, places = self._places
+        variances = {key: part.variances for key, part in zip(self, self._parts, strict=True)}
+        return ClassIntervals(variances, self._rows, places, len(index))
 
     def _weights(self, class_average: ClassAverage) -> Floats:
         """Weights of the AUCs in averages over classes, of shape (n_groups, n_reports)."""
@@ -435,12 +460,81 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         return keys
 
     def __repr__(self) -> str:
-        lines = [repr(self.counts).replace("MulticlassCounts(", "MulticlassGroupAUC of ")[:-1]]
-        for key, report in self.items():
-            values = statistics.all_statistics(estimates_of(report))
-            parts = [f"{name} {values[name]:.4f}" for name in ("pooled", "macro") if name in values]
-            lines.append(f"  {_words.shortened_label(key):<16} {', '.join(parts)}")
-        return "\n".join(lines)
+        return self._first_lines.text()
+
+    def _repr_html_(self) -> str:
+        return self._first_lines.html()
+
+    def _repr_markdown_(self) -> str:
+        return self._first_lines.markdown()
+
+    @property
+    def _first_lines(self) -> FirstLines:
+        quiet = copy.copy(self)  # It shares what is computed already.
+        vars(quiet)["_is_quiet"] = True
+        return quiet._lines_of_classes()  # noqa: SLF001
+
+    def _lines_of_classes(self) -> FirstLines:
+        """Return the lines of a quiet report, on means over the classes."""
+        groups, answers = self._shown_groups(), [*self._quality()]
+        used = ~np.isnan(groups.in_use)
+        if used.any():
+            answers.append(worst_line(groups, "lowest average"))
+        if used.sum() > 1:
+            why = "no interval without rows" if self._rows is None else "groups share clusters"
+            test = self._difference_test(groups.in_use)
+            answers.append(gap_line(groups, test, "difference of averages", why_not=f": {why}"))
+        shown, note = table_of(groups)
+        what = repr(self.counts).removeprefix("MulticlassCounts(")[:-1]
+        headline = f"Mean AUC of {what}, over {counted_groups(groups.labels)}"
+        return FirstLines(headline, tuple(answers), shown, groups.labels.nlevels, note, _MORE)
+
+    def _shown_groups(self) -> ShownGroups:
+        average, limits = self.average_by_group(), None
+        if self._rows is not None:
+            table = self.confidence_intervals()
+            limits = table["ci_low"].to_numpy(), table["ci_high"].to_numpy()
+        of_parts = self._by_group([part.pairs.counts.n_positives for part in self._parts], 0).T
+        rows = dict(zip(self, of_parts, strict=True))
+        if self.counts.multi_class == "ovo":
+            rows = {one: of for (one, _), of in rows.items()}
+        names = [("row", f" of class {_words.shortened_label(label)}") for label in rows]
+        classes = dict(zip(names, rows.values(), strict=True))
+        values, sizes = average.to_numpy(), {"row": np.sum([*rows.values()], axis=0)}
+        return ShownGroups("mean AUC", average.index, values, values, limits, sizes, classes)
+
+    def _quality(self) -> Iterator[str]:
+        """Yield the means over the classes, with intervals if there are rows, and the classes."""
+        words = {"pooled": "all rows together", "within": "pairs of rows of the same group"}
+        ends: dict[Any, Any] = {}
+        if self._rows is not None:
+            ends = self.confidence_intervals(of="statistics")[["ci_low", "ci_high"]].T.to_dict(
+                "list"
+            )
+        for name, of in list(words.items())[: self._places[0].size]:
+            value = _mean(self._parts, name, np.full(len(self), 1.0 / len(self))).item()
+            shown = number_with(value, *ends.get(name, ()))
+            yield f"{name} {shown}: {of}, mean of the classes"
+        labels, values = list(self), [part.pooled_value for part in self._parts]
+        told = [
+            f"{_words.shortened_label(labels[i])} {number_with(values[i])}"
+            for i in np.argsort(values)
+        ]
+        told[_MOST_CLASSES:] = [f"{len(told) - _MOST_CLASSES:,} more"] * (len(told) > _MOST_CLASSES)
+        yield f"pooled by class, lowest first: {_words.enumerated(told)}"
+
+    def _difference_test(self, average: Floats) -> DifferenceTest:
+        """Return the test of the largest difference between the groups' means over the classes."""
+        used, weights, pairs = ~np.isnan(average), self._weights("macro") / len(self), None
+        if self._rows and not any(part.variances.shares_clusters for part in self._parts):
+
+            def estimates(deviate: float) -> tuple[Limits, Limits]:
+                found = self._class_intervals.limits(average, weights, tail_of(deviate))
+                value, low, high = (of[used] for of in (average, found["ci_low"], found["ci_high"]))
+                return Limits(value, low, value), Limits(value, value, high)
+
+            pairs = AllPairs(estimates, int(used.sum()), None, 1.0)
+        return largest_difference_test(pairs, average, self._places[0], LEVEL)
 
 
 def averaged(
@@ -471,13 +565,12 @@ class ClassIntervals:
     def __init__(
         self,
         parts: Mapping[Any, Variances],
-        rows: MulticlassRows,
+        rows: Any,
         places: Sequence[NDArray[np.intp]],
         n_groups: int,
-        confidence_level: float,
     ) -> None:
         self._keys, self._rows, self._places = list(parts), rows, places
-        self._n_groups, self._tail = n_groups, (1.0 - confidence_level) / 2.0
+        self._n_groups = n_groups
         # An undefined AUC is 0 without a variance; a number that replaces it is a constant.
         constant = (0.0, 0.0, 1.0, 0.0, 0.0, np.inf)
         tables = [np.full((n_groups, len(parts)), value) for value in constant]
@@ -491,7 +584,7 @@ class ClassIntervals:
         self._spread = AUCSpread(*tables)
 
     def limits(
-        self, value: Floats, weights: Floats, freedom: float | None = None
+        self, value: Floats, weights: Floats, tail: float, freedom: float | None = None
     ) -> dict[str, Any]:
         """Return standard errors, limits and notes of each group's average.
 
@@ -502,7 +595,7 @@ class ClassIntervals:
         of_average = (
             np.min(self._spread.degrees_of_freedom, axis=1) if by_group else np.array([freedom])
         )
-        deviate = normal_quantile(self._tail)
+        deviate = normal_quantile(tail)
         spread = self._spread._replace(degrees_of_freedom=of_average[:, None])
         error = np.array(deviation(weights * np.sqrt(spread.variance)))
         quantile = np.ravel(spread.quantile(deviate))

@@ -22,7 +22,6 @@ from skfedauc.counts.disclosure import Need, lacking
 from skfedauc.counts.moments import Floats
 from skfedauc.inference import heterogeneity, intervals, measures
 from skfedauc.inference.curves import LogitErrors
-from skfedauc.inference.differences import difference_interval
 from skfedauc.inference.quantiles import OverGroups, variance_over_groups
 from skfedauc.inference.variances import Variances, clustered_variance, freedom_of_shares
 from skfedauc.measures import Measure, check_measure
@@ -255,16 +254,17 @@ def _difference_bounds(estimates: GroupEstimates) -> Bounds:
 def _difference_limits(estimates: GroupEstimates, sampling: Sampling) -> intervals.Interval:
     """Return the limits of the largest minus the smallest value.
 
-    The lower limit of other measures than the AUC, and of "exact", fails only if a limit of a group
-    fails (Bonferroni). The upper limit has to cover the true difference of two groups.
+    The lower limit of "exact" fails only if a limit of a group fails (Bonferroni). The upper limit
+    has to cover the true difference of two groups.
     """
-    values, is_auc, method = estimates.values_in_use, estimates.measure.is_auc, sampling.method
-    if is_auc and not values.size:
+    values, method = estimates.values_in_use, sampling.method
+    if not values.size:
         raise NotDefined(_NO_GROUP)
     if values.size < 2:
-        raise NotDefined(f"needs two groups{' with both classes' if is_auc else ''}")
-    if is_auc and method != "exact":
-        return difference_interval(estimates.extremes_in_use, sampling.confidence_level, method)
+        raise NotDefined("needs two groups with both classes")
+    if method != "exact":
+        limits = estimates.all_pairs(method).largest(1.0 - sampling.confidence_level)
+        return intervals.Interval(np.ptp(values), *limits)
 
     def of_groups(tail: float) -> tuple[Floats, Floats]:
         low, high = (
@@ -480,8 +480,10 @@ def across_groups(estimates: GroupEstimates) -> list[str]:
     is_exact = estimates.measure.is_auc and not estimates.pairs.is_binned
     if not is_exact or "cross" not in determined_statistics(estimates):
         return []
-    auc = estimates.values_in_use
+    # As printed, so that a report never says "below every group's" of equal numbers.
+    auc = np.round(estimates.values_in_use, 3)
     pooled, cross = (estimates.value_of(STATISTICS[of].compute) for of in ("pooled", "cross"))
+    pooled = round(pooled, 3)
     is_above, is_below = pooled > auc.max(), pooled < auc.min()
     if not (is_above or is_below):
         return []

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import dataclasses
 import html
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skfedauc import _words
+from skfedauc.counts.moments import Floats
 from skfedauc.counts.score_counts import left_out as without_group
 from skfedauc.counts.state import sources_in_words
 from skfedauc.inference.differences import DifferenceTest, null_difference
@@ -22,13 +24,16 @@ from skfedauc.report.estimates import GroupEstimates
 from skfedauc.report.group_comparisons import difference_test
 from skfedauc.report.statistics import STATISTICS, across_groups, determined_statistics
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 # Groups with fewer rows of a class are marked
 FEW = 10
 # Of more groups, the table shows the lowest and the highest
 _MOST_ROWS = 20
 # Above this number of groups, the difference that equal groups would show takes too long
 _MOST_EXPECTED = 2_000
-_LEVEL = 0.95
+LEVEL = 0.95
 _MORE = "More: report.statistics(), report.ranking(), report.compare_groups()"
 _MORE_OF_MEASURES = "More: report.statistics(), report.confidence_intervals()"
 
@@ -108,33 +113,68 @@ def _escaped(text: str) -> str:
     return "".join(f"\\{char}" if char in "\\`*_[]<>|~$&#" else char for char in text)
 
 
+class ShownGroups(NamedTuple):
+    """What the first lines say of the groups, of a report or of averages over classes.
+
+    `values` are NaN if undefined, and `in_use` those of averages and gaps. `sizes` has row counts
+    by noun, and `classes` those of each class by noun and class, to remark on the fewest.
+    """
+
+    title: str
+    labels: pd.Index
+    values: Floats
+    in_use: Floats
+    limits: tuple[Floats, Floats] | None
+    sizes: Mapping[str, NDArray[Any]]
+    classes: Mapping[tuple[str, str], NDArray[Any]]
+
+    def size(self, group: int) -> str:
+        """Return a group's row counts in words."""
+        counts = [_words.counted(int(of[group]), noun) for noun, of in self.sizes.items()]
+        return " and ".join(counts)
+
+    def fewest(self, group: int) -> tuple[int, str]:
+        """Return the row count of the group's smallest class, and a remark if it is small."""
+        (noun, of_class), of = min(self.classes.items(), key=lambda item: item[1][group])
+        number = int(of[group])
+        remark = f"only {_words.counted(number, noun)}{of_class}" if number < FEW else ""
+        return number, remark if number else f"no {noun}s{of_class}"
+
+
 def first_lines(estimates: GroupEstimates, left_out: str) -> FirstLines:
     """Return the first lines of a report, with the sentence on groups that are left out."""
     quiet = estimates.quiet()
+    counts, measure = quiet.pairs.counts, quiet.measure
     answers = list(_quality(quiet, "of these groups" if left_out else "together"))
-    _, used = quiet.group_values
+    values, used = quiet.group_values
+    limits = None
+    if quiet.has_intervals:
+        table = intervals.group_intervals(quiet, LEVEL, measure.methods[0])
+        limits = table["ci_low"].to_numpy(), table["ci_high"].to_numpy()
+    sizes = {"positive": counts.n_positives, "negative": counts.n_negatives}
+    in_use = np.where(used, values, np.nan)
+    classes = {(noun, ""): of for noun, of in sizes.items()}
+    of_groups = quiet.by_group, in_use, limits, sizes, classes
+    groups = ShownGroups(measure.title, quiet.labels, *of_groups)
     if used.sum() > 1:
         answers += across_groups(quiet)
     if used.any():
-        answers += _worst(quiet)
+        answers.append(worst_line(groups, "worst", _certain(quiet, "worst")))
     if used.sum() > 1:
-        answers += _gap(quiet)
+        answers += _gap(quiet, groups)
     known = sources_in_words(quiet.pairs.counts.sources)
     answers += filter(None, [left_out, known and f"Counted by {known}."])
-    rows, note = _table(quiet)
-    more = _MORE if quiet.measure.is_auc else _MORE_OF_MEASURES
+    rows, note = table_of(groups)
+    more = _MORE if measure.is_auc else _MORE_OF_MEASURES
     return FirstLines(_headline(quiet), tuple(answers), rows, quiet.labels.nlevels, note, more)
 
 
 def _headline(estimates: GroupEstimates) -> str:
     pairs, counts = estimates.pairs, estimates.pairs.counts
-    names = [str(name) for name in estimates.labels.names if name not in (None, "group")]
-    columns = " \N{MULTIPLICATION SIGN} ".join(map(_words.shortened_label, names))
-    by = f" by {columns}" if columns else ""
     n_positives, n_negatives = int(counts.n_positives.sum()), int(counts.n_negatives.sum())
     note = intervals.binned_note(estimates)
     return (
-        f"{estimates.measure.title} over {_words.counted(pairs.n_groups, 'group')}{by}"
+        f"{estimates.measure.title} over {counted_groups(estimates.labels)}"
         f"{f' ({pairs.n_undefined:,} undefined)' if pairs.n_undefined else ''}: "
         f"{_words.counted(n_positives + n_negatives, 'row')}, "
         f"{_words.counted(n_positives, 'positive')} and "
@@ -142,6 +182,13 @@ def _headline(estimates: GroupEstimates) -> str:
         f"{_clusters_note(estimates)}{without_group(counts.n_missing)}{counts.disclosure.withheld.in_words()}"
         f"{f'; {note}' if note else ''}{summary_note(estimates)}"
     )
+
+
+def counted_groups(labels: pd.Index) -> str:
+    """Return the number of groups, and their columns unless they are unnamed."""
+    names = [str(name) for name in labels.names if name not in (None, "group")]
+    columns = " \N{MULTIPLICATION SIGN} ".join(map(_words.shortened_label, names))
+    return f"{_words.counted(labels.size, 'group')}{f' by {columns}' if columns else ''}"
 
 
 def _clusters_note(estimates: GroupEstimates) -> str:
@@ -183,9 +230,9 @@ def _quality(estimates: GroupEstimates, which: str) -> Iterator[str]:
 def _intervals(estimates: GroupEstimates, name: str) -> tuple[list[str], bool]:
     """Return a statistic's intervals in words, and whether the first one is over new groups."""
     told, is_new = [], False
-    if not estimates.pairs.rows_repeat:
+    if estimates.has_intervals:
         method = estimates.measure.methods[0]
-        row: Any = intervals.statistic_intervals(estimates, _LEVEL, method, None, names=[name]).loc[
+        row: Any = intervals.statistic_intervals(estimates, LEVEL, method, None, names=[name]).loc[
             name
         ]
         if not np.isnan(row.ci_low):
@@ -201,50 +248,52 @@ def _certain(estimates: GroupEstimates, name: str) -> list[str]:
     return [] if np.isnan(bounds.low) else [f"certainly {intervals.certain_range(bounds, 3)}"]
 
 
-def _worst(estimates: GroupEstimates) -> Iterator[str]:
-    values, used = estimates.group_values
-    worst = int(np.where(used, values, np.inf).argmin())
-    counts = estimates.pairs.counts
-    positives, negatives = int(counts.n_positives[worst]), int(counts.n_negatives[worst])
-    few = ", few rows" if min(positives, negatives) < FEW else ""
-    if not estimates.pairs.defined[worst]:
+def worst_line(groups: ShownGroups, name: str, certain: Sequence[str] = ()) -> str:
+    """Return the line on the lowest value, called `name`."""
+    worst = int(np.nanargmin(groups.in_use))
+    few = ", few rows" if groups.fewest(worst)[0] < FEW else ""
+    if np.isnan(groups.values[worst]):
         few = ", which has no AUC"
-    certain = _in_parentheses(_certain(estimates, "worst"))
-    label = _words.shortened_label(estimates.labels[worst])
-    yield (
-        f"worst {_number(values[worst])}{certain}: {label}, "
-        f"{_words.counted(positives, 'positive')} and "
-        f"{_words.counted(negatives, 'negative')}{few}"
-    )
+    label, value = _words.shortened_label(groups.labels[worst]), _number(groups.in_use[worst])
+    return f"{name} {value}{_in_parentheses(certain)}: {label}, {groups.size(worst)}{few}"
 
 
-def _gap(estimates: GroupEstimates) -> Iterator[str]:
+def _gap(estimates: GroupEstimates, groups: ShownGroups) -> Iterator[str]:
     """Yield the largest difference with its test, and what equal groups would show."""
-    auc, used = estimates.group_values
-    title, is_auc = estimates.measure.title, estimates.measure.is_auc
-    if estimates.pairs.rows_repeat or not is_auc:
-        told = [] if is_auc else _intervals(estimates, "difference")[0]
+    if not estimates.has_intervals:
         difference = _number(estimates.value_of(STATISTICS["difference"].compute))
-        yield f"difference {difference}{_in_parentheses(told)}: largest minus smallest {title}"
+        yield f"difference {difference}: largest minus smallest {groups.title}"
         return
-    test = difference_test(estimates, _LEVEL)
-    told = [_interval(test.ci_low, test.ci_high), *_certain(estimates, "difference")]
-    start = f"difference {_number(test.difference)}{_in_parentheses(told)}"
+    test, why = difference_test(estimates, LEVEL), ""
     if estimates.n_replaced:
         without = f"{_words.counted(estimates.n_replaced, 'group')} without an AUC"
-        yield f"{start}: no test, with {estimates.policy.replacement:g} for {without}"
+        why = f": no test, with {estimates.policy.replacement:g} for {without}"
+    yield gap_line(groups, test, "difference", _certain(estimates, "difference"), why)
+    if test.pvalue < 1 - LEVEL or estimates.n_replaced or not estimates.measure.is_auc:
         return
-    start += f", {_words.pvalue_text(test.pvalue)}: "
-    if test.pvalue < 1 - _LEVEL:
-        aucs = dict(zip(estimates.labels[used].tolist(), auc[used].tolist(), strict=True))
-        yield f"{start}the groups differ, {_pair(test, aucs)}"
-        return
-    yield f"{start}no difference is established"
     if estimates.pairs.is_within_folds or estimates.pairs.n_groups > _MOST_EXPECTED:
         return
     if not estimates.variances.shares_clusters:
         expected = null_difference(estimates.variances)
         yield f"Groups of these sizes with one true AUC would show about {expected:.2g} by chance."
+
+
+def gap_line(
+    groups: ShownGroups,
+    test: DifferenceTest,
+    name: str,
+    certain: Sequence[str] = (),
+    why_not: str = "",
+) -> str:
+    """Return the line on the largest difference, called `name`; `why_not` says why no p value."""
+    start = f"{name} {number_with(test.estimate, test.ci_low, test.ci_high, certain)}"
+    if np.isnan(test.pvalue):
+        return f"{start}{why_not}"
+    start += f", {_words.pvalue_text(test.pvalue)}: "
+    if not test.pvalue < 1 - LEVEL:
+        return f"{start}no difference is established"
+    of_labels = dict(zip(groups.labels.tolist(), groups.in_use.tolist(), strict=True))
+    return f"{start}the groups differ, {_pair(test, of_labels)}"
 
 
 def _pair(test: DifferenceTest, aucs: dict[Any, float]) -> str:
@@ -256,43 +305,40 @@ def _pair(test: DifferenceTest, aucs: dict[Any, float]) -> str:
     return f"most clearly {' and '.join(told)}, {_number(aucs[pair[0]] - aucs[pair[1]])} apart"
 
 
-def _table(estimates: GroupEstimates) -> tuple[tuple[tuple[str, ...], ...], str]:
+def table_of(groups: ShownGroups) -> tuple[tuple[tuple[str, ...], ...], str]:
     """Return the rows of the table of groups, after its header the lowest AUC, and its note."""
-    pairs, index, measure = estimates.pairs, estimates.labels, estimates.measure
+    index, defined, note = groups.labels, ~np.isnan(groups.values), ""
     names = [_words.shortened_label("" if name is None else str(name)) for name in index.names]
-    values = estimates.by_group
-    order = np.argsort(np.where(pairs.defined, values, np.inf), kind="stable")
-    n_groups, note = order.size, ""
+    order = np.argsort(np.where(defined, groups.values, np.inf), kind="stable")
+    n_groups = order.size
     if not n_groups:
         return (), note
     if n_groups > _MOST_ROWS:
         # Undefined groups come last, and are left out.
-        lowest, _, highest = _words.ends(order[: int(pairs.defined.sum())], _MOST_ROWS)
+        lowest, _, highest = _words.ends(order[: int(defined.sum())], _MOST_ROWS)
         order = np.append(lowest, highest)
         note = (
             f"Shown: the {lowest.size} lowest and the {highest.size} highest of {n_groups:,} "
             "groups."
         )
-    low = high = np.full(n_groups, np.nan)
-    if not pairs.rows_repeat:
-        limits = intervals.group_intervals(estimates, _LEVEL, measure.methods[0])
-        low, high = (limits[name].to_numpy() for name in ("ci_low", "ci_high"))
-    rows = [(*names, measure.title, "95 % interval", "positives", "negatives", "")]
+    low, high = groups.limits or np.full((2, n_groups), np.nan)
+    nouns = (f"{noun}s" for noun in groups.sizes)
+    rows = [(*names, groups.title, "95 % interval", *nouns, "")]
     for g in order.tolist():
         label = index[g] if isinstance(index[g], tuple) and index.nlevels > 1 else (index[g],)
-        positives, negatives = int(pairs.counts.n_positives[g]), int(pairs.counts.n_negatives[g])
         interval = "" if np.isnan(low[g]) else _interval(low[g], high[g])
-        sizes = f"{positives:,}", f"{negatives:,}", _remark(positives, negatives)
-        rows.append((*map(_words.shortened_label, label), _number(values[g]), interval, *sizes))
+        sizes = [f"{int(of[g]):,}" for of in groups.sizes.values()]
+        shown = _number(groups.values[g]), interval, *sizes, groups.fewest(g)[1]
+        rows.append((*map(_words.shortened_label, label), *shown))
     return tuple(rows), note
 
 
-def _remark(positives: int, negatives: int) -> str:
-    fewer = min(positives, negatives)
-    name = "positive" if positives <= negatives else "negative"
-    if fewer == 0:
-        return f"no {name}s"
-    return f"only {_words.counted(fewer, name)}" if fewer < FEW else ""
+def number_with(
+    value: float, low: float = np.nan, high: float = np.nan, further: Sequence[str] = ()
+) -> str:
+    """Return a number with its interval, unless this is NaN, and further ones in words."""
+    told = [] if np.isnan(low) else [_interval(low, high)]
+    return f"{_number(value)}{_in_parentheses([*told, *further])}"
 
 
 def _number(value: float) -> str:
