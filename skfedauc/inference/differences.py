@@ -456,7 +456,7 @@ def largest_difference(
     def limits(rows: Numbers, columns: Numbers) -> Floats:
         of_pairs = None if correlation is None else correlation[np.ix_(rows, columns)]
         reach = _distance(taken(one, (rows, None)), taken(other, columns), sign, of_pairs)
-        apart = value[rows, None] - others[columns]
+        apart: Floats = value[rows, None] - others[columns]
         # Omit a group itself, and equal AUCs: those of the same readings have a lower limit of 0.
         omitted = (rows[:, None] == columns) | (apart == 0.0 if sign < 0.0 else False)
         apart += sign * reach
