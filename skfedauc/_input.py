@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc._words import all_shortened, described, enumerated, shortened
+from skfedauc._words import all_shortened, described, enumerated, shortened, shortened_text
 
 # Larger numbers overflow where C code takes them.
 _LARGEST = (1 << 63) - 1
@@ -43,7 +43,7 @@ def named(name: str) -> Iterator[None]:
         yield
     except (ValueError, TypeError) as error:
         kind = ValueError if isinstance(error, ValueError) else TypeError
-        raise kind(f"{name}: {error}") from error
+        raise kind(f"{name}: {shortened_text(str(error), 500)}") from error
 
 
 def check_keywords(given: Iterable[str], known: Iterable[str], caller: str) -> None:
