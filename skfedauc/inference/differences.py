@@ -362,7 +362,9 @@ def reach_of_difference(
 def squares_between(distance: Floats, error: Floats, share: Floats) -> Floats:
     """Return signed squares of distances, a share of the way to those of larger errors."""
     square = distance * np.abs(distance)
-    found: Floats = square + share * np.maximum(error * np.abs(error) - square, 0.0)
+    with np.errstate(divide="ignore"):  # Distances are at most 1; a share of 1 needs any error.
+        most = np.minimum(error * np.abs(error), 1.0 / (1.0 - share))
+    found: Floats = square + share * np.maximum(most - square, 0.0)
     return found
 
 
