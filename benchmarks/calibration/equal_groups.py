@@ -94,7 +94,7 @@ def chance(n_runs: int, seed: int, n_groups: int, m: int, n: int) -> list[str]:
     rng, seen, expected = np.random.default_rng(seed), [], []
     for run in range(n_runs):
         found = report(rng, groups(n_groups, m, n, 0.8))
-        seen.append(found.difference)
+        seen.append(found.estimate)
         if run < 50:
             expected.append(null_difference(found._estimates.variances))
     return [f"{np.mean(seen):.4f}", f"{np.mean(expected):.4f}"]

@@ -190,8 +190,8 @@ TESTED = [
     Mutant(
         "counts sent again are added again",
         "counts/merging.py",
-        "            return\n        for n in earlier:\n",
-        "            earlier = []\n        for n in earlier:\n",
+        "            return\n        self._check_models(part)\n        for n in earlier:\n",
+        "            earlier = []\n        self._check_models(part)\n        for n in earlier:\n",
         "tests/test_score_counts.py tests/test_saved_counts.py",
     ),
     Mutant(
