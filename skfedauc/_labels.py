@@ -401,14 +401,13 @@ def check_labels(
             f"compares one class with another: pass {name} == label to compare one label with the "
             "rest, or multi_class= to functions and scorers that accept it."
         )
-    shown = f"[{all_shortened(classes)}]"
     if pos_label is None:
         usual = all(isinstance(c, int | float) for c in classes) and (
             set(classes) <= {0, 1} or set(classes) <= {-1, 1}
         )
         if not usual:
             raise ValueError(
-                f"{name} has the labels {shown}: pass pos_label=, the positive "
+                f"{name} has the labels [{all_shortened(classes)}]: pass pos_label=, the positive "
                 "label; pos_label is optional for {0, 1}, {-1, 1} and booleans only."
             )
         pos_label = 1
@@ -418,8 +417,8 @@ def check_labels(
         or (y.dtype.kind == "b" and pos_label not in (0, 1))
     ):
         raise ValueError(
-            f"pos_label={shortened(pos_label)} is not among the labels of {name}, {shown}; pass "
-            "one of these labels."
+            f"pos_label={shortened(pos_label)} is not among the labels of {name}, "
+            f"[{all_shortened(classes)}]; pass one of these labels."
         )
     return np.asarray(y == pos_label, np.bool_), Classes.of(classes, given)
 
@@ -491,19 +490,19 @@ def classes_of(
         raise _input.mixed_kinds({type(c).__name__ for c in classes}, name) from error
 
 
-def class_labels(y: Any, name: str = "y") -> tuple[NDArray[Any], NDArray[np.intp]]:
+def class_labels(y: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:
     """Return the sorted class labels, however many, and each row's class number."""
-    column = _input.column_of(y, name)
+    column = _input.column_of(y, "y")
     if not column.size:
-        raise ValueError(f"{name} has no rows; pass the class of each row of X.")
-    classes_of(column, name=name)
-    with _input.named(name):  # objects that do not compare
+        raise ValueError("y has no rows; pass the class of each row of X.")
+    classes_of(column, name="y")
+    with _input.named("y"):  # objects that do not compare
         labels, codes = np.unique(column, return_inverse=True)
     if labels.dtype.kind == "f" and (labels != np.floor(labels)).any():
         raise ValueError(
-            f"{name} must hold class labels; got numbers with fractions, "
+            "y must hold class labels; got numbers with fractions, "
             f"{listed(labels.tolist(), most=3)} (unknown label type: continuous). Pass classes, "
-            f"such as {name} > threshold."
+            "such as y > threshold."
         )
     return labels, codes
 

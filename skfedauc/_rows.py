@@ -14,18 +14,17 @@ from skfedauc import _group_codes, _input, _labels
 from skfedauc._labels import Classes, Labels, Missing
 from skfedauc._words import all_shortened, listed, shortened, shortened_text
 
-SEPARATORS = (",", ";", "\t")
 _WHOLE_FLOAT = re.compile(r"-?\d+\.0")
 
 
 def header_of(
-    read: Callable[[str], list[str]], needed: Collection[str], default: str = SEPARATORS[0]
+    read: Callable[[str], list[str]], needed: Collection[str], default: str = ","
 ) -> tuple[str, list[str]]:
     """Return a file's separator and column names; `read` returns the cells for a separator.
 
     It is the first that gives the needed names, else the first that splits the header.
     """
-    names = {separator: read(separator) for separator in (default, *SEPARATORS)}
+    names = {separator: read(separator) for separator in (default, ",", ";", "\t")}
     whole = [separator for separator, of in names.items() if set(needed) <= set(of)]
     split = [separator for separator, of in names.items() if len(of) > 1]
     separator = [*whole, *split, default][0]
@@ -201,7 +200,6 @@ def columns_of(X: Any, names: list[str], name: str = "groups", table: str = "X")
 
 
 def check_single_values(schema: Mapping[str, Any], names: list[str], name: str) -> None:
-    """Refuse columns with lists or structs."""
     for column in names:
         if schema[column].is_nested():
             raise _not_single_values(column, schema[column], name)

@@ -255,9 +255,8 @@ class XGBoostMetric(_GroupMetric):
         """Compute the metric from ``(predictions, DMatrix)``, or from ``(y, scores)``."""
         if not hasattr(second, "get_label"):  # XGBClassifier passes arrays.
             return self._merged_value(first, second, sample_weight, None)
-        return self.__name__, self._merged_value(
-            second.get_label(), first, second.get_weight(), second
-        )
+        given = second.get_label(), first, second.get_weight()
+        return self.__name__, self._merged_value(*given, second)
 
     def _merged_value(self, y: Any, scores: Any, weights: Any, dmatrix: Any) -> float:
         if weights is not None and len(weights) == 0:  # XGBoost's value for no weights
@@ -278,7 +277,8 @@ class XGBoostMetric(_GroupMetric):
         except Exception as error:
             # The other workers wait for a message, so send the error.
             failure, message = error, _ERROR + f"{type(error).__name__}: {error}".encode()
-        messages = _gathered(message, collective)
+        ranks = range(collective.get_world_size())
+        messages = [collective.broadcast(message, rank) for rank in ranks]
         if failure is not None:
             raise failure
         for rank, other in enumerate(messages):
@@ -415,15 +415,11 @@ def _positives(y: Any, name: str) -> NDArray[np.bool_]:
 
 
 def _are_same(one: _group_codes.EncodedGroups, other: _group_codes.EncodedGroups) -> bool:
-    return (
-        _labels.kind_of(one.labels) == _labels.kind_of(other.labels)
-        and np.array_equal(one.labels, other.labels)
-        and np.array_equal(one.codes, other.codes)
-    )
+    of_one_kind = _labels.kind_of(one.labels) == _labels.kind_of(other.labels)
+    return of_one_kind and all(map(np.array_equal, one, other))
 
 
 def _n_machines(params: dict[str, Any]) -> int:
-    """Return the number of machines in LightGBM's parameters."""
     numbers = [int(params[name]) for name in _N_MACHINES if params.get(name)]
     for name in _MACHINES:
         machines = params.get(name) or ()
@@ -438,8 +434,3 @@ def _collective() -> Any:
     except ImportError:  # The caller has no XGBoost.
         return None
     return collective if collective.get_world_size() > 1 else None
-
-
-def _gathered(message: bytes, collective: Any) -> list[bytes]:
-    """Send a message to all workers, and return the messages of all workers by rank."""
-    return [collective.broadcast(message, rank) for rank in range(collective.get_world_size())]

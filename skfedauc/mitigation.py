@@ -183,7 +183,7 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         if not self._is_reduction:
             _check_frozen(mitigator, features.shape[1], self.classes_)
         labels = _labels_of(sensitive)
-        self._known = list(_group_codes.encode_groups(labels, "groups")[1].tolist())
+        self._known = _group_codes.encode_groups(labels)[1].tolist()
         if type(mitigator).__name__ == "GridSearch" and len(self._known) < 2:
             raise ValueError(
                 "GridSearch needs two groups or more, but groups has a single label, "
@@ -321,7 +321,6 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         return isinstance(self.mitigator, ExponentiatedGradient | ThresholdOptimizer)
 
     def _copied_mitigator(self) -> Any:
-        """Return an unfitted copy of the mitigator after checking it."""
         if not (self._is_reduction or self._is_random):
             raise TypeError(
                 "mitigator must be an ExponentiatedGradient, GridSearch or ThresholdOptimizer of "

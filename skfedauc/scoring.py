@@ -19,15 +19,10 @@ from skfedauc.counts.multiclass import MultiClass, check_multi_class
 from skfedauc.counts.score_counts import counts_of_rows
 from skfedauc.measures import Measure
 from skfedauc.pairs import GroupPairs
-from skfedauc.report import MulticlassGroupAUC
+from skfedauc.report import MulticlassGroupAUC, multiclass
 from skfedauc.report.estimates import GroupEstimates
 from skfedauc.report.groups import Undefined, UndefinedPolicy, check_undefined
-from skfedauc.report.multiclass import (
-    ClassAverage,
-    averaged,
-    check_class_average,
-    check_no_two_classes,
-)
+from skfedauc.report.multiclass import ClassAverage
 from skfedauc.report.statistics import STATISTICS, ScorerStatistic, check_statistic
 
 
@@ -48,11 +43,11 @@ class Options:
         object.__setattr__(self, "undefined", check_undefined(self.undefined, self.measure))
         check_response_method(self.response_method)
         check_multi_class(self.multi_class, may_raise=True)
-        check_class_average(self.class_average)
+        multiclass.check_class_average(self.class_average)
         _check_groups(self.groups)
         _labels.check_missing(self.missing)
         if self.multi_class != "raise":
-            check_no_two_classes(self.pos_label, self.measure)
+            multiclass.check_no_two_classes(self.pos_label, self.measure)
 
 
 def make_group_auc_scorer(
@@ -132,22 +127,20 @@ def make_group_auc_scorer(
     -----
     Supported forms of `groups` by tool:
 
-    ==========================================  ===========  ==============  ==============
-    Tool                                        column of X  aligned Series  routed (None)
-    ==========================================  ===========  ==============  ==============
-    GridSearchCV, RandomizedSearchCV            yes          yes             yes
-    HalvingGridSearchCV                         yes          yes             yes
-    cross_validate, cross_val_score             yes          yes             yes
-    learning_curve, validation_curve            yes          yes             yes
-    LearningCurveDisplay                        yes          yes             yes
-    ValidationCurveDisplay                      yes          yes             yes
-    permutation_test_score                      yes          yes             yes
-    RFECV, LogisticRegressionCV, RidgeCV        no (1)       no (1)          yes
-    SequentialFeatureSelector                   no (1)       no (1)          yes
-    HistGradientBoostingClassifier              no (2)       no (2)          no (2)
-    ScoringMonitor                              no (2)       no (2)          no (2)
-    TunedThresholdClassifierCV                  no (3)       no (3)          no (3)
-    ==========================================  ===========  ==============  ==============
+    ============================================  ===========  ==============  ==============
+    Tool                                          column of X  aligned Series  routed (None)
+    ============================================  ===========  ==============  ==============
+    GridSearchCV, RandomizedSearchCV              yes          yes             yes
+    HalvingGridSearchCV, permutation_test_score   yes          yes             yes
+    cross_validate, cross_val_score               yes          yes             yes
+    learning_curve, validation_curve              yes          yes             yes
+    LearningCurveDisplay, ValidationCurveDisplay  yes          yes             yes
+    RFECV, LogisticRegressionCV, RidgeCV          no (1)       no (1)          yes
+    SequentialFeatureSelector                     no (1)       no (1)          yes
+    HistGradientBoostingClassifier                no (2)       no (2)          no (2)
+    ScoringMonitor                                no (2)       no (2)          no (2)
+    TunedThresholdClassifierCV                    no (3)       no (3)          no (3)
+    ============================================  ===========  ==============  ==============
 
     (1) The tool converts X to a numpy array before scoring, so the scorer raises an error, or warns
         with SequentialFeatureSelector. If X contains text, the tool itself fails.
@@ -312,15 +305,13 @@ def _check_each_group(labels: list[Any], groups: Any, missing: _labels.Missing) 
 
 
 def check_response_method(response_method: Any) -> None:
-    """Raise an error for names of methods that do not return scores."""
     methods = ("decision_function", "predict_proba", "predict_log_proba", "predict")
     if response_method is None:
         return
     is_several = isinstance(response_method, tuple | list) and len(response_method) > 0
     for name in response_method if is_several else (response_method,):
-        _input.check_option(
-            "response_method", name, methods, " A tuple of these is tried in order."
-        )
+        hint = " A tuple of these is tried in order."
+        _input.check_option("response_method", name, methods, hint)
 
 
 def _check_groups(groups: Any) -> None:
@@ -332,10 +323,8 @@ def _check_groups(groups: Any) -> None:
             "pass groups to fit (or as params={'groups': ...})."
         )
     _rows.check_source_of_groups(groups, "routed by scikit-learn")
-    if _rows.is_series(groups):
-        _group_codes.encode_groups(
-            groups.dropna()
-        )  # A search can leave out the rows without a label.
+    if _rows.is_series(groups):  # A search can leave out the rows without a label.
+        _group_codes.encode_groups(groups.dropna())
 
 
 # Scikit-learn's default folds ignore groups. With rows in the order of groups, a fold may hold one
@@ -469,13 +458,16 @@ class GroupAUCScorer(_sklearn.BaseScorer):
             statistic = STATISTICS[self._statistic.removeprefix("neg_")]
             if isinstance(report, GroupEstimates):
                 return report.value_of(statistic.scored)
-            return averaged(report, statistic.scored, options.class_average)
+            return multiclass.averaged(report, statistic.scored, options.class_average)
         if isinstance(report, GroupEstimates):
             return self._of_group(report.pairs.counts.groups or (), report.by_group, report.policy)
         values = report.average_by_group(options.class_average)
         # The policies of the reports name a comparison of classes in their messages.
-        policy = UndefinedPolicy(options.undefined, warns_once=True, reported=self._reported())
-        return self._of_group(tuple(values.index.tolist()), values.to_numpy(), policy)
+        return self._of_group(tuple(values.index.tolist()), values.to_numpy(), self._policy())
+
+    def _policy(self, remedy: str = "") -> UndefinedPolicy:
+        undefined, reported = self._options.undefined, self._reported()
+        return UndefinedPolicy(undefined, remedy=remedy, warns_once=True, reported=reported)
 
     def _rows(self, X: Any, y_true: Any, groups: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
         if self._options.groups is None and groups is None:
@@ -487,18 +479,14 @@ class GroupAUCScorer(_sklearn.BaseScorer):
             )
         # Match rows by position, as scikit-learn splits rows. Ignore the index of y, because
         # permutation_test_score shuffles y with its index.
-        _rows.check_row_order(
-            {"X": X, "groups": groups, "sample_weight": sample_weight}, is_cut=True
-        )
+        inputs = {"X": X, "groups": groups, "sample_weight": sample_weight}
+        _rows.check_row_order(inputs, is_cut=True)
         y_true = _input.column_of(y_true, "y_true")
         if sample_weight is not None:
             sample_weight = _input.column_of(sample_weight, "sample_weight")
-        named = self._options.groups
-        return (
-            y_true,
-            groups if named is None else _rows.groups_of_rows(named, X, are_from_x=True),
-            sample_weight,
-        )
+        if self._options.groups is not None:
+            groups = _rows.groups_of_rows(self._options.groups, X, are_from_x=True)
+        return y_true, groups, sample_weight
 
     def _of_two_classes(
         self, method_caller: Any, estimator: Any, X: Any, y_true: Any, labels: Any, weights: Any
@@ -507,21 +495,9 @@ class GroupAUCScorer(_sklearn.BaseScorer):
         model = _sklearn.scores_of(
             estimator, X, self._response_method, options.pos_label, method_caller=method_caller
         )
-        rows = _rows.check_rows(
-            y_true,
-            model.scores,
-            labels,
-            weights,
-            model.positive,
-            missing=options.missing,
-            warn_labels=False,
-        )
-        policy = UndefinedPolicy(
-            options.undefined,
-            remedy=FOLDS_REMEDY + _ONCE,
-            warns_once=True,
-            reported=self._reported(),
-        )
+        given = y_true, model.scores, labels, weights, model.positive
+        rows = _rows.check_rows(*given, missing=options.missing, warn_labels=False)
+        policy = self._policy(FOLDS_REMEDY + _ONCE)
         return GroupEstimates(GroupPairs(counts_of_rows(rows)), policy)
 
     def _of_classes(
@@ -602,10 +578,7 @@ class GroupAUCScorer(_sklearn.BaseScorer):
             )
         unknown = set(requests) - set(self._requests)
         if unknown:
-            hint = (
-                " This scorer reads its groups from X; make the scorer with groups=None to route "
-                "groups."
-            )
+            hint = " This scorer reads its groups from X; make it with groups=None to route groups."
             raise TypeError(
                 f"set_score_request takes {', '.join(sorted(self._requests))}; got "
                 f"{', '.join(sorted(unknown))}.{hint * ('groups' in unknown)}"
@@ -624,15 +597,14 @@ class GroupAUCScorer(_sklearn.BaseScorer):
         return copy.copy(self)
 
     def __repr__(self) -> str:
-        others = dataclasses.fields(self._options)[1:]
         source = self._options.groups
         is_named = source is None or _rows.is_column_names(source)
         parts = [f"groups={source!r}" if is_named else f"groups=<Series of {len(source)} labels>"]
         if self._label is not None:
             parts.append(f"each_group=[{self._label!r}]")
-        given = {field.name: getattr(self._options, field.name) for field in others}
-        defaults = {field.name: field.default for field in others}
-        parts += [f"{name}={value!r}" for name, value in given.items() if value != defaults[name]]
+        for field in dataclasses.fields(self._options)[1:]:
+            value = getattr(self._options, field.name)
+            parts += [f"{field.name}={value!r}"] if value != field.default else []
         if self._statistic == "group":
             return f"group_auc_scoring([], {', '.join(parts)})"
         return f"make_group_auc_scorer({self._statistic!r}, {', '.join(parts)})"

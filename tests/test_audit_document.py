@@ -389,3 +389,10 @@ def test_a_pooled_auc_above_that_of_every_group_is_explained():
     cross = audit.report.statistic("cross")
     why = f"above every group's, because pairs across groups have an AUC of {cross:.3f}."
     assert f"The pooled AUC is {why}" in audit.document.cards[0].notes
+
+
+def test_names_of_sources_are_text_in_markdown():
+    counts = ScoreCounts.from_predictions([0, 1] * 40, np.arange(80.0), groups=["a", "b"] * 40)
+    named = counts.with_source("<b>[x](y) *z*_`&", model="m_1")
+    card = FairnessAudit(GroupAUC(named, undefined="ignore"), threshold=None).to_markdown()
+    assert r"source &lt;b>\[x\](y) \*z\*\_\`\&; model m\_1" in card

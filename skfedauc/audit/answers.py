@@ -20,12 +20,7 @@ from skfedauc import _rows
 from skfedauc.audit.rates_and_gaps import QUESTIONS, Changes, Gap, Question, TwoModels, ends_of
 from skfedauc.audit.samples import Sample
 from skfedauc.counts.moments import Floats
-from skfedauc.inference.model_comparison import (
-    auc_values,
-    compare_average,
-    gap_change,
-    joint_within,
-)
+from skfedauc.inference import model_comparison
 from skfedauc.report.group_auc import estimates_of, null_difference_of
 from skfedauc.report.statistics import shares
 
@@ -231,7 +226,7 @@ def change(
         g, (estimate, low, high), pvalue = _clearest_change(found, alpha)
         (before, after), ends = values[:, g].tolist(), [groups[g], None]
     else:
-        estimate, low, high, pvalue = gap_change(found.values, 1.0 - alpha)
+        estimate, low, high, pvalue = model_comparison.gap_change(found.values, 1.0 - alpha)
         before, after = np.ptp(values, axis=1).tolist()
         ends = [groups[g] for g in ends_of(values[1])]
     table = {"n_rows": sample.n_rows(question.rows), "before": values[0], "after": values[1]}
@@ -265,9 +260,11 @@ def change_within(
         return replace(gap, question=question)
     share = shares(estimates_of(pair[0].report), "within")
     bounded = np.array([estimates_of(sample.report).variances.bounded for sample in pair])
-    within = joint_within(models.rows, auc_values(models.rows)[0])
+    own, _ = model_comparison.auc_values(models.rows)
+    within = model_comparison.joint_within(models.rows, own)
     assert share is not None
-    found = compare_average(within, share, bounded, _PAIR, gap.confidence_level)
+    given = within, share, bounded, _PAIR, gap.confidence_level
+    found = model_comparison.compare_average(*given)
     before, after, estimate, low, high = (float(column[0]) for column in found[:5])
     pvalue = min(n_claims * float(found.pvalue[0]), 1.0)
     changed = Gap(gap.highest, gap.lowest, estimate, low, high, pvalue)

@@ -137,7 +137,6 @@ class Output:
 
 
 def _document_of(result: Any) -> Document:
-    """Return the document for the answers of an audit, or of a comparison of two audits."""
     answers, facts, samples = result.answers, result.facts, result.samples
     audits = getattr(result, "audits", (result,))
     n_audits = audits[0]._n_audits  # noqa: SLF001
@@ -146,11 +145,8 @@ def _document_of(result: Any) -> Document:
     of_models = list(zip(audits, models, strict=True))
     # The AUC within groups shares the definition and the table of the gap between them.
     known = [of for by in answers.values() for of in by.values() if of.question.name in QUESTIONS]
-    asked = [
-        of
-        for of in known
-        if of.question.name not in primary and not (of.missing or of.question.is_for_tolerance)
-    ]
+    told = [of for of in known if not (of.missing or of.question.is_for_tolerance)]
+    asked = [of for of in told if of.question.name not in primary]
     also = [name for name in QUESTIONS if name in {of.question.name for of in asked}]
     levels = {wording.level_text(of.confidence_level) for of in asked}
     also_level = _words.enumerated(sorted(levels), "or") if levels else wording.NINETY_FIVE
@@ -247,13 +243,14 @@ def _facts(facts: Mapping[str, Any], audits: Sequence[Audited]) -> tuple[str, ..
 def _headline(audit: Audited, model: str) -> str:
     """Return how good the model is: over all compared rows, and within each column's groups."""
     pooled, within = dict[str, list[str]](), list[str]()
+    shown = ["value", *_ENDS, "estimand"]
     for column, sample in audit.samples.items():
         table = sample.shown.confidence_intervals(confidence_level=LEVEL, of="statistics")
         of_all, of_groups = (
-            wording.with_limits(QUESTIONS["difference"], row[:3]).replace(
-                ")", " over new groups)" if row[3] == NEW_GROUPS else ")"
+            wording.with_limits(QUESTIONS["difference"], gap).replace(
+                ")", " over new groups)" if estimand == NEW_GROUPS else ")"
             )
-            for row in table.loc[["pooled", "within"], ["value", *_ENDS, "estimand"]].to_numpy()
+            for *gap, estimand in table.loc[["pooled", "within"], shown].to_numpy()
         )
         pooled.setdefault(of_all, []).append(column)
         if sample.shown.n_groups > 1 and not math.isnan(table.loc["within", "value"]):
@@ -272,15 +269,12 @@ def _on_tolerances(rows: list[Row], columns: Iterable[str]) -> list[str]:
     """Return which tolerances are not met or undecided, and by which columns."""
     said, words = list[str](), [cell.word for row in rows for cell in row.cells]
     for word in ANSWERS[1:]:
-        items = [
-            f"{row.title.partition(' at ')[0]} by {_words.enumerated(chosen)}"
-            for row in rows
-            if (
-                chosen := [
-                    of for of, cell in zip(columns, row.cells, strict=True) if cell.word == word
-                ]
-            )
-        ]
+        items = []
+        for row in rows:
+            of_word = [cell.word == word for cell in row.cells]
+            if any(of_word):
+                chosen = _words.enumerated([*itertools.compress(columns, of_word)])
+                items.append(f"{row.title.partition(' at ')[0]} by {chosen}")
         if len(items) > _MOST_LISTED:
             items[_MOST_LISTED:] = [f"{len(items) - _MOST_LISTED} more"]
         said += [f"Tolerances {word}: {'; '.join(items)}."] if items else []
@@ -316,8 +310,7 @@ def _primary_cell(found: Answer) -> Cell:
         subject += " gap"
     elif not found.is_claim:
         subject = ""
-    text = wording.sentence(found)
-    return Cell(verdict, text, *found.shown[2:5], subject=subject)
+    return Cell(verdict, wording.sentence(found), *found.shown[2:5], subject=subject)
 
 
 def _overview(found: list[Answer]) -> Row:
@@ -389,9 +382,8 @@ def _tolerances(audit: Audited, model: str) -> tuple[list[Row], list[dict[str, A
         for column, of_column in audit.answers.items():
             found: Answer = of_column[name]
             n_rows = _n_rows_to_decide(found, audit.samples[column])
-            text = (
-                wording.short(found) if found.missing else wording.with_limits(question, found.gap)
-            )
+            limits = wording.with_limits(question, found.gap)
+            text = wording.short(found) if found.missing else limits
             text += f"; needs {n_rows:,} rows" if n_rows else ""
             cells.append(Cell(found.tolerated, text, *found.gap, float(question.is_ratio), limit))
             case = {"column": column, "gap": name, "required": bound.rpartition(" ")[0]}

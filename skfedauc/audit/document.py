@@ -7,8 +7,9 @@ import functools
 import itertools
 import json
 import math
+import re
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -105,9 +106,7 @@ class Card(NamedTuple):
     @property
     def verdict(self) -> str:
         """The most adverse verdict, which colors the card."""
-        return next(
-            verdict for verdict in VERDICTS if verdict in {of.verdict for of in self.answers}
-        )
+        return min((of.verdict for of in self.answers), key=list(VERDICTS).index)
 
 
 class Row(NamedTuple):
@@ -202,7 +201,7 @@ class Document(NamedTuple):
                 lines += _wrapped(f"{cell.mark} {cell.text}", "  ")
             for note in card.notes:
                 lines += _wrapped(note, "    ")
-            lines += _plot_lines(card)
+            lines += _plot_lines(card.marks)
         if self.also:
             lines += ["", f"Also asked (intervals at {self.also_level})"]
             lines += self._overview_lines(self.also)
@@ -210,19 +209,18 @@ class Document(NamedTuple):
             lines += ["", "Tolerances", *self._overview_lines(self.tolerances)]
         return [*lines, "", *_wrapped(self.promise, "")]
 
-    def _overview_lines(self, rows: Iterable[Row]) -> list[str]:
-        lines = []
+    def _overview_lines(self, rows: Iterable[Row]) -> Iterator[str]:
         for row in rows:
-            lines.append(f"  {row.heading}")
+            yield f"  {row.heading}"
             for column, cell in zip(self.columns, row.cells, strict=True):
                 of_column = f"by {column}: " if len(self.columns) > 1 else ""
-                lines += _wrapped(f"{cell.mark} {of_column}{cell.word}: {cell.text}", "    ")
-        return lines
+                yield from _wrapped(f"{cell.mark} {of_column}{cell.word}: {cell.text}", "    ")
 
     def to_markdown(self, *, appendix: bool) -> str:
         """Return a model card's sections: the first screen, and perhaps the appendix."""
-        lines = [f"## {self.title}", "", " \N{MIDDLE DOT} ".join(self.facts), ""]
-        lines += [self.headline, ""]
+        # Names of sources and of classes are text, not markup.
+        facts = [re.sub(r"[\\`*_\[\]~$|&]", r"\\\g<0>", fact) for fact in self.facts]
+        lines = [f"## {self.title}", "", " \N{MIDDLE DOT} ".join(facts), "", self.headline, ""]
         for card in self.cards:
             said = [of.text.replace(of.word, f"**{of.word}**", 1) for of in card.answers]
             lines += [f"### {card.heading}", "", *said, *card.notes, ""]
@@ -266,14 +264,12 @@ def _wrapped(text: str, indent: str) -> list[str]:
     return [line.replace("\N{NO-BREAK SPACE}", " ") for line in wrapper.wrap(unbroken(text))]
 
 
-def _plot_lines(card: Card) -> list[str]:
-    width = max((len(mark.label) for mark in card.marks), default=0)
-    lines = []
-    for mark in card.marks:
+def _plot_lines(marks: Sequence[Mark]) -> Iterator[str]:
+    width = max((len(mark.label) for mark in marks), default=0)
+    for mark in marks:
         note = {"low": "  lower", "few": "  few rows"}.get(mark.style, "")
         numbers = f"{_number(mark.value)}  {mark.limits}  {mark.n_rows:>9,} rows"
-        lines.append(f"    {mark.label:<{width}}  {numbers}{note}")
-    return lines
+        yield f"    {mark.label:<{width}}  {numbers}{note}"
 
 
 def _markdown_table(heading: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:

@@ -161,10 +161,8 @@ class FairnessAudit(Output):
             decisions = samples.check_decisions(decisions, counted)
         elif threshold == "auto" and not pairs.is_multiclass:
             self.threshold = calibration.default_threshold(counted)
-        has_decisions = decisions is not None or self.threshold is not None
-        self._limits = arguments.check_tolerances(
-            tolerances, self._favorable, has_decisions=has_decisions
-        )
+        has_any = decisions is not None or self.threshold is not None
+        self._limits = arguments.check_tolerances(tolerances, favorable, has_decisions=has_any)
         # Threshold on the scale of the scores of the report
         self._score_threshold = self.threshold
         if self.threshold is not None:
@@ -387,10 +385,8 @@ class FairnessAudit(Output):
                 for end in _ENDS:
                     columns[found.question.value + end] = found.table[end[1:] or "value"].to_numpy()
         if "calibration" in columns:
-            slopes = sample.slopes()[:3]
-            columns |= {
-                f"calibration_slope{end}": of for end, of in zip(_ENDS, slopes, strict=True)
-            }
+            for end, of in zip(_ENDS, sample.slopes()[:3], strict=True):
+                columns[f"calibration_slope{end}"] = of
         table = pd.DataFrame(columns, index=estimates_of(sample.report).labels)
         return listed(sample.report.counts, table)
 

@@ -185,11 +185,10 @@ def short(found: Answer) -> str:
     elif question.is_ratio or question.parts:
         return _tested(found)
     else:
-        ends = [
-            _marked(found, end, f" {value_text(question, found.row(end)['value'])}")
-            for end in (shown.lowest, shown.highest)
-        ]
-        said = f"{', '.join(ends)}: {_tested(found)}"
+        ends = (shown.lowest, shown.highest)
+        values = {of: value_text(question, found.row(of)["value"]) for of in ends}
+        marked = [_marked(found, group, f" {value}") for group, value in values.items()]
+        said = f"{', '.join(marked)}: {_tested(found)}"
     more = [_marked(found, g) for g in (found.lowest, found.highest) if g not in shown[:2]]
     if more:
         said += f"; largest {with_limits(question, found.gap)}, with {' and '.join(more)}"
@@ -223,11 +222,9 @@ def on_groups(found: Answer) -> list[str]:
         beside = f"Undecided beside {named(found, reference)}"
         sentences.append(f"{beside}, apart by at most: {listed(items)}.")
     if not math.isnan(found.expected):
-        equal = (
-            f"{_COUNTS.get(len(rows), f'{len(rows):,}')} groups of these sizes with one true AUC"
-        )
-        expected = gap_text(question, found.expected)
-        sentences.append(f"{equal} would show about {expected} by chance.")
+        count = _COUNTS.get(len(rows), f"{len(rows):,}")
+        who, expected = f"{count} groups of these sizes", gap_text(question, found.expected)
+        sentences.append(f"{who} with one true AUC would show about {expected} by chance.")
     return sentences
 
 

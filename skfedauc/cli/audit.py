@@ -175,7 +175,6 @@ def report_lines(report: GroupAUC) -> list[str]:
 
 
 def check_classes(counts: ScoreCounts, options: Arguments) -> None:
-    """Refuse counts without rows of both classes."""
     if 0 in _n_by_class(counts).values():
         raise CommandError(
             f"{options.file_name}: an AUC needs rows of both classes; got {words_of(counts)}"
@@ -197,7 +196,6 @@ def _of_rows(table: pd.DataFrame, options: Arguments, model: int = 0) -> Fairnes
 
 
 def _of_counts(counts: ScoreCounts, options: Arguments) -> FairnessAudit:
-    """Return an audit by each column and by all columns, with the control column."""
     columns = columns_of(counts)
     compared = _compared(columns, options)
     by = (*compared, *filter(None, (options.clusters, options.within)))
@@ -209,7 +207,6 @@ def _of_counts(counts: ScoreCounts, options: Arguments) -> FairnessAudit:
 
 
 def _compared(columns: tuple[str, ...], options: Arguments) -> tuple[str, ...]:
-    """Return the columns whose groups are compared."""
     others = [name for name in (options.clusters, options.within) if name is not None]
     compared = tuple(name for name in columns if name not in others)
     if not compared or len(set(others)) < len(others):
@@ -320,7 +317,4 @@ def _plain(numbers: Any) -> dict[str, Any]:
 
 
 def _n_by_class(counts: ScoreCounts) -> dict[str, int]:
-    return {
-        "n_positives": int(counts.n_positives.sum()),
-        "n_negatives": int(counts.n_negatives.sum()),
-    }
+    return {name: int(getattr(counts, name).sum()) for name in ("n_positives", "n_negatives")}

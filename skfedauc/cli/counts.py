@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from skfedauc import _labels
 from skfedauc._words import counted, enumerated, shortened, shortened_label, shortened_text
 from skfedauc.cli.arguments import Arguments
-from skfedauc.cli.rows import check_file, read_columns, refusals_of, rows_of
-from skfedauc.cli.terminal import CommandError, in_words, print_message, refusals
+from skfedauc.cli.rows import read_columns, refusals_of, rows_of
+from skfedauc.cli.terminal import CommandError, check_file, in_words, print_message, refusals
 from skfedauc.counts import Bins, Disclosure, MergeError, ScoreCounts
 from skfedauc.counts.disclosure import check_rule
 from skfedauc.counts.files import OtherFileError, pyarrow_parquet
@@ -56,6 +56,10 @@ def few(texts: Iterable[str]) -> list[str]:
     if len(known) > _MOST_LISTED:
         known = [*known[:half], f"... ({len(known):,} in all)", *known[-half:]]
     return known
+
+
+def _labels_in_words(labels: Iterable[Any]) -> str:
+    return "; ".join(few(map(shortened_label, labels)))
 
 
 def read_counts(path: str) -> ScoreCounts:
@@ -124,9 +128,7 @@ def count(arguments: Arguments) -> Iterator[list[str]]:
         lines.append(f"The file holds {words_of(counts)}: {_level_of(counts)}")
         left = [label for label in exact.groups or () if label not in (counts.groups or ())]
         if left:
-            lines.append(
-                f"Groups that are not in the file: {'; '.join(few(map(shortened_label, left)))}"
-            )
+            lines.append(f"Groups that are not in the file: {_labels_in_words(left)}")
     yield lines
     if any(text is not None for text in (arguments.source, *facts.values())):
         counts = counts.with_source(arguments.source, **facts)
@@ -244,7 +246,7 @@ def show(arguments: Arguments) -> Iterator[list[str]]:
     seen, positive = view_of(counts).classes
     negatives = [f", {shortened(of)} is negative" for of in seen if of != positive]
     columns = " \N{MULTIPLICATION SIGN} ".join(map(shortened_label, columns_of(counts)))
-    groups = "; ".join(few(map(shortened_label, counts.groups or ())))
+    groups = _labels_in_words(counts.groups or ())
     yield [
         f"{path}: {words_of(counts)}",
         "",
@@ -284,9 +286,7 @@ def _disclosures(counts: ScoreCounts) -> Iterator[str]:
     if withheld.n_groups:
         most = {"positives": withheld.most_positives, "negatives": withheld.most_negatives}
         rows = "".join(f", at most {n:,} {name}" for name, n in most.items() if n is not None)
-        labels = (
-            f": {'; '.join(few(map(shortened_label, withheld.labels)))}" if withheld.labels else ""
-        )
+        labels = f": {_labels_in_words(withheld.labels)}" if withheld.labels else ""
         yield (
             f"{counted(withheld.n_groups, 'group')} withheld, with few rows of a class"
             f"{rows}{labels}. Anyone who knows how many rows of a class there are in all learns "
@@ -408,7 +408,6 @@ def known_classes(counts: ScoreCounts) -> tuple[int, int]:
 
 
 def _private_lines(path: str, counts: PrivateCounts) -> list[str]:
-    """Return the lines for a file of counts with noise."""
     releases = [
         f"{_source_line('Release', of, '')}, epsilon {of.epsilon:g} for {of.protected}"
         for of in counts.releases
@@ -424,7 +423,7 @@ def _private_lines(path: str, counts: PrivateCounts) -> list[str]:
         "",
         *few([*releases, *exact]),
         f"Positive label: {shortened(counts.pos_label)}",
-        f"Groups: {'; '.join(few(map(shortened_label, counts.groups or ()))) or 'none'}",
+        f"Groups: {_labels_in_words(counts.groups or ()) or 'none'}",
         f"Bins: {shortened_text(repr(counts.bins))}",
         f"Size: {counted(os.path.getsize(path), 'byte')}",
         "",

@@ -12,15 +12,8 @@ import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from skfedauc.cli import terminal
 from skfedauc.cli.arguments import Arguments, parse
-from skfedauc.cli.terminal import (
-    CommandError,
-    OutputError,
-    ToleranceError,
-    in_words,
-    print_lines,
-    print_message,
-)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -33,11 +26,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         warnings.simplefilter("default", UserWarning)
         try:
             _run(parse(argv))
-        except CommandError as error:
-            print_message("error", error)
+        except terminal.CommandError as error:
+            terminal.print_message("error", error)
             return error.exit_code
         except MemoryError:
-            print_message(
+            terminal.print_message(
                 "error",
                 "there is not enough memory; count the rows in parts, with "
                 "ScoreCounts.from_batches in Python",
@@ -56,12 +49,12 @@ def _run(arguments: Arguments) -> None:
             if failure is not None:
                 continue
             try:
-                print_lines(lines)
-            except (BrokenPipeError, OutputError) as error:
+                terminal.print_lines(lines)
+            except (BrokenPipeError, terminal.OutputError) as error:
                 failure = error
                 if not arguments.outputs:
                     break
-    except ToleranceError as error:
+    except terminal.ToleranceError as error:
         failure = failure or error
     if failure is not None:
         raise failure
@@ -78,4 +71,4 @@ def _output(arguments: Arguments) -> Iterable[Sequence[str]]:
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
     """Print a warning in one line, without the line of code."""
-    print_message("warning", in_words(message))
+    terminal.print_message("warning", terminal.in_words(message))

@@ -26,7 +26,7 @@ from skfedauc import _rows
 from skfedauc._input import refuse_ties
 from skfedauc._words import counted, listed, shortened
 from skfedauc.cli.arguments import ENDINGS, STDIN, Arguments
-from skfedauc.cli.terminal import CommandError, refusals
+from skfedauc.cli.terminal import CommandError, check_file, refusals
 
 # Largest content of a compressed file: this multiple of the size, or this number of bytes
 MOST_EXPANSION = 100
@@ -53,12 +53,6 @@ def read_columns(arguments: Arguments) -> pd.DataFrame:
     if table.empty:
         raise CommandError(f"{arguments.file_name}: there are no rows")
     return table
-
-
-def check_file(path: str) -> None:
-    if not os.path.isfile(path):
-        wrong = "is no file" if os.path.exists(path) else "no such file"
-        raise CommandError(f"{path}: {wrong}")
 
 
 def _ending(path: str) -> str:

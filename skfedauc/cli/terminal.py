@@ -76,6 +76,12 @@ def in_words(message: object, **names: str) -> str:
     return said
 
 
+def check_file(path: str) -> None:
+    if not os.path.isfile(path):
+        wrong = "is no file" if os.path.exists(path) else "no such file"
+        raise CommandError(f"{path}: {wrong}")
+
+
 @contextlib.contextmanager
 def refusals(*, read: str = "", written: str = "", **names: str) -> Iterator[None]:
     """Turn errors of the library, and of a file that is read or written, into a `CommandError`."""
