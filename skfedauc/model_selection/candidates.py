@@ -300,6 +300,12 @@ class SelectWithinGap(_RefitRule):
     at_most : float
         Upper limit of the mean gap of a candidate over the folds.
 
+    Raises
+    ------
+    ValueError
+        If ``gap`` is no gap name, or `at_most` is negative. In a search, if ``scoring`` lacks
+        the score or the gap, or the gap of a candidate is NaN.
+
     Warns
     -----
     UserWarning
@@ -377,6 +383,13 @@ class SelectSimplest(_RefitRule):
         Confidence level of the test, see `compare_candidates`.
     margin : float, default=None
         As in `compare_candidates`; without it, the choice is among the tied candidates.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described. In a search, if the score is missing, all candidates
+        failed, or a tied candidate has no number as the parameter; and with more than 10 splits,
+        which are probably repeated folds, without ``test_fraction``.
 
     See Also
     --------
