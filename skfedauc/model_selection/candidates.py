@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass
 from numbers import Real
@@ -350,11 +349,10 @@ class SelectWithinGap(_RefitRule):
         within = gap <= self.at_most
         if not within.any():
             smallest = int(np.nanargmin(gap))
-            warnings.warn(
+            _input.warn(
                 f"no candidate has a mean {self.gap} of at most {self.at_most:g}; selected the "
                 f"candidate with the smallest {self.gap}, {gap[smallest]:.4g}.",
                 UserWarning,
-                stacklevel=2,
             )
             return smallest
         return int(np.argmax(np.where(within, score, -np.inf)))
