@@ -95,6 +95,11 @@ class PartialAUC(Measure):
         Area to the right of the curve from a true positive rate of ``min_tpr`` to 1, at least 0 and
         below 1. Pass exactly one of the two parameters.
 
+    Raises
+    ------
+    ValueError
+        Without exactly one of the two parameters, or if a rate is not in its range.
+
     See Also
     --------
     sklearn.metrics.roc_auc_score : The same value for one group with ``max_fpr=``.

@@ -177,32 +177,35 @@ class LogitErrors(NamedTuple):
         return limits(summary, self.variance, quantile, "logit")
 
 
-def logit_errors_of(
-    curves: GroupCurves,
-    influence: Influence,
-    stretch: Floats | float = 1.0,
-    n_negatives: Floats | None = None,
-) -> LogitErrors:
+def logit_errors_of(curves: GroupCurves, influence: Influence) -> LogitErrors:
     """Return a summary's variances: those of mean influence values, summed over classes.
 
-    NaN for groups with too few rows, and if all influence values are equal. Weighted rows have
-    squared weights, as in DeLong's variance. `stretch` multiplies the variance of the negatives,
-    which has the degrees of freedom of `n_negatives` rows, by default of all.
+    NaN for groups with too few rows, and if all influence values are equal.
+    """
+    n = np.array([curves.positives.effective, curves.negatives.effective])
+    return summed_errors(curves, variances_by_class(curves, influence), n)
+
+
+def variances_by_class(curves: GroupCurves, influence: Influence) -> Floats:
+    """Return the variances of mean influence values of the positives and the negatives, by group.
+
+    Weighted rows have squared weights, as in DeLong's variance.
     """
     sides = (
         (influence.positives, curves.top - curves.bottom, curves.positive_squares),
         (influence.negatives, curves.right - curves.left, curves.negative_squares),
     )
-    parts, n = np.empty((2, 2, curves.starts.size - 1))
-    for i, (values, shares, squares) in enumerate(sides):
-        rows = curves.negatives if i else curves.positives
+    classes, parts = (curves.positives, curves.negatives), []
+    for rows, (values, shares, squares) in zip(classes, sides, strict=True):
         deviations = values - curves.sums(shares * values)[curves.groups]
         # Smaller deviations are rounding errors.
         deviations[np.abs(deviations) < SAME_RATE] = 0.0
-        parts[i] = ratio(curves.sums(squares * deviations**2), rows.pairs, 0.0)
-        n[i] = rows.effective
-    parts[1] *= stretch
-    n[1] = n[1] if n_negatives is None else n_negatives
+        parts.append(ratio(curves.sums(squares * deviations**2), rows.pairs, 0.0))
+    return np.array(parts)
+
+
+def summed_errors(curves: GroupCurves, parts: Floats, n: Floats) -> LogitErrors:
+    """Return the sums of the variances of both classes, which come from `n` rows."""
     variance = parts.sum(axis=0)
     variance = np.where(curves.estimable & (variance > 0), variance, np.nan)
     return LogitErrors(variance, satterthwaite(parts, np.maximum(n - 1.0, 1.0)))

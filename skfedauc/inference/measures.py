@@ -7,7 +7,8 @@ omits transformed AUCs (`Measure.is_auc`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +24,8 @@ from skfedauc.inference.curves import (
     Influence,
     LogitErrors,
     logit_errors_of,
+    summed_errors,
+    variances_by_class,
 )
 from skfedauc.inference.intervals import AUCSpread, Notes, notes_of
 from skfedauc.inference.model_comparison import RowValues, means_of
@@ -108,15 +111,34 @@ def errors_of(measure: Measure, curves: GroupCurves, index: Floats) -> Errors:
     return LogitErrors(np.where(unknown, bound, variance), np.where(unknown, np.inf, freedom))
 
 
+# From an error probability to lower limits that hold if few rows are within the rates
+Guard = Callable[[float], Floats]
+
+
+def guard_of(measure: Measure, curves: GroupCurves, index: Floats) -> Guard | None:
+    """Return lower limits for few rows within the rates; None for a measure without rates."""
+    if isinstance(measure, AveragePrecision):
+        return None
+    of = *_oriented(measure, curves), index
+    if isinstance(measure, PartialAUC):
+        return AreaGuard.of(*of).limit
+    return functools.partial(sensitivity_guard, *of)
+
+
 def limits_of(
-    measure: Measure, curves: GroupCurves, errors: Errors, index: Floats, tail: float
+    measure: Measure,
+    curves: GroupCurves,
+    errors: Errors,
+    guard: Guard | None,
+    index: Floats,
+    tail: float,
 ) -> tuple[Floats, Floats, Notes]:
     """Return the limits of each group's index, each with error probability `tail`, and notes."""
     low, high = errors.limits(index, tail)
     # Degrees of freedom are infinite if the variance is an upper bound.
     is_bound = isinstance(errors, LogitErrors) and np.isinf(errors.degrees_of_freedom)
     note = notes_of(curves.negatives, curves.positives, curves.defined & is_bound)
-    if isinstance(measure, AveragePrecision):
+    if guard is None:
         return low, high, note
     oriented, rate = _oriented(measure, curves)
     few, scarce = few_within(measure, curves, tail)
@@ -126,8 +148,7 @@ def limits_of(
         m, n = oriented.positives.effective, n_scarce
         spread = AUCSpread.of_rows(index, ratio(1.0, m * n, 0.0), m, n)
         ends = spread.limits(normal_quantile(tail))
-        low, high = np.fmin(low, ends[0]), np.fmax(high, ends[1])
-        low = np.minimum(low, partial_area_guard(oriented, rate, index, tail))
+        low, high = np.minimum(np.fmin(low, ends[0]), guard(tail)), np.fmax(high, ends[1])
         note[few] = f"no lower limit: too few {scarce}s within the rates"
         perfect, none = index == 1.0, index == 0.0
         low[perfect], high[perfect] = perfect_area_limit(oriented, rate, tail)[perfect], 1.0
@@ -137,7 +158,7 @@ def limits_of(
         low[none], high[none] = 0.0, 1.0 - tail ** (1.0 / np.maximum(n, 1.0))
         note[none] = f"no {'positive' if measure.min_tpr is None else 'negative'} within the rates"
     else:
-        low = np.minimum(low, sensitivity_guard(oriented, rate, index, tail))
+        low = np.minimum(low, guard(tail))
         note[few] = f"low lower limit: few {scarce}s determine the threshold"
         none = curves.defined & (n_scarce < 1.0 - SAME_RATE)
         low[none] = 0.0
@@ -360,29 +381,44 @@ def greatest_area_variance(area: Floats, curves: GroupCurves, max_fpr: float) ->
     return (1.0 - shrunk) * (ratio(shrunk, m) + ratio(1.0 / max_fpr, n))
 
 
-def partial_area_guard(curves: GroupCurves, max_fpr: float, area: Floats, tail: float) -> Floats:
-    """Return lower `partial_area` limits that hold if few negatives are within the rates.
+class AreaGuard(NamedTuple):
+    """Lower `partial_area` limits that hold if few negatives are within the rates.
 
     One part is the limit for a given number of negatives within the rates, with the variance of the
     mean influence value of `fewest_within` negatives. The other part is the area up to the
     threshold of this negative count, without the one at the threshold. The limit is 0 if no
     negative remains.
     """
-    n = curves.negatives.effective
-    fewest = np.clip(fewest_within(n, max_fpr, tail) - 1.0, 0.0, n * max_fpr)
-    reached = _mean_height(curves, ratio(fewest, n, 0.0)) * np.minimum(fewest, 1.0)
-    # Given the number of negatives, a negative beyond the rates has no influence.
-    found = partial_area_influence(curves, max_fpr)
-    beyond = (true_positive_rate(curves, max_fpr) - area)[curves.groups] / max_fpr
-    negatives = found.negatives + curves.share_within(max_fpr) * beyond
-    influence = Influence(found.positives, negatives)
-    stretch = np.maximum(n * max_fpr / (fewest + 1.0), 1.0)
-    errors = logit_errors_of(curves, influence, stretch, n * max_fpr)
-    bound = greatest_area_variance(area, curves, max_fpr)
-    variance = np.where(np.isnan(errors.variance), bound, errors.variance)
-    given = errors._replace(variance=variance).limits(area, tail)[0]
-    low = combined_lower_limit(area, given, reached)
-    return np.where(fewest > 0, low, 0.0)
+
+    curves: GroupCurves
+    max_fpr: float
+    area: Floats
+    parts: Floats  # variances by class and group if each negative within the rates has an influence
+
+    @classmethod
+    def of(cls, curves: GroupCurves, max_fpr: float, area: Floats) -> AreaGuard:
+        """Return the guard of each group's area."""
+        # Given the number of negatives, a negative beyond the rates has no influence.
+        found = partial_area_influence(curves, max_fpr)
+        beyond = (true_positive_rate(curves, max_fpr) - area)[curves.groups] / max_fpr
+        negatives = found.negatives + curves.share_within(max_fpr) * beyond
+        parts = variances_by_class(curves, Influence(found.positives, negatives))
+        return cls(curves, max_fpr, area, parts)
+
+    def limit(self, tail: float) -> Floats:
+        """Return the limits with error probability `tail`."""
+        curves, max_fpr, area, parts = self
+        m, n = curves.positives.effective, curves.negatives.effective
+        fewest = np.clip(fewest_within(n, max_fpr, tail) - 1.0, 0.0, n * max_fpr)
+        reached = _mean_height(curves, ratio(fewest, n, 0.0)) * np.minimum(fewest, 1.0)
+        stretch = np.maximum(n * max_fpr / (fewest + 1.0), 1.0)
+        stretched = np.array([parts[0], parts[1] * stretch])
+        errors = summed_errors(curves, stretched, np.array([m, n * max_fpr]))
+        bound = greatest_area_variance(area, curves, max_fpr)
+        variance = np.where(np.isnan(errors.variance), bound, errors.variance)
+        given = errors._replace(variance=variance).limits(area, tail)[0]
+        low = combined_lower_limit(area, given, reached)
+        return np.where(fewest > 0, low, 0.0)
 
 
 def perfect_area_limit(curves: GroupCurves, max_fpr: float, tail: float) -> Floats:

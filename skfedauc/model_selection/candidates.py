@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass
 from numbers import Real
@@ -300,6 +299,12 @@ class SelectWithinGap(_RefitRule):
     at_most : float
         Upper limit of the mean gap of a candidate over the folds.
 
+    Raises
+    ------
+    ValueError
+        If ``gap`` is no gap name, or `at_most` is negative. In a search, if ``scoring`` lacks
+        the score or the gap, or the gap of a candidate is NaN.
+
     Warns
     -----
     UserWarning
@@ -344,11 +349,10 @@ class SelectWithinGap(_RefitRule):
         within = gap <= self.at_most
         if not within.any():
             smallest = int(np.nanargmin(gap))
-            warnings.warn(
+            _input.warn(
                 f"no candidate has a mean {self.gap} of at most {self.at_most:g}; selected the "
                 f"candidate with the smallest {self.gap}, {gap[smallest]:.4g}.",
                 UserWarning,
-                stacklevel=2,
             )
             return smallest
         return int(np.argmax(np.where(within, score, -np.inf)))
@@ -377,6 +381,13 @@ class SelectSimplest(_RefitRule):
         Confidence level of the test, see `compare_candidates`.
     margin : float, default=None
         As in `compare_candidates`; without it, the choice is among the tied candidates.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described. In a search, if the score is missing, all candidates
+        failed, or a tied candidate has no number as the parameter; and with more than 10 splits,
+        which are probably repeated folds, without ``test_fraction``.
 
     See Also
     --------

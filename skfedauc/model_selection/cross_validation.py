@@ -121,6 +121,11 @@ class GroupAUCCrossValidation:
             Table by statistic with `value` (the mean of `by_fold`), `ci_low`, `ci_high`, `method`
             and `note`. Statistics that are undefined in a fold are NaN, and `note` has the folds.
 
+        Raises
+        ------
+        ValueError
+            If an argument is not as described, or if a row is in several test sets.
+
         Notes
         -----
         The variance of a mean over K folds is the sum of the folds' variances over K squared [1]_.

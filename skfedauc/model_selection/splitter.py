@@ -148,6 +148,12 @@ class WithinGroupStratifiedKFold(_sklearn.GroupsConsumerMixin, BaseCrossValidato
         train, test : ndarray
             Row numbers.
 
+        Raises
+        ------
+        ValueError, TypeError
+            If there are no groups, y does not hold class labels, or a class has fewer rows than
+            `n_splits`.
+
         Warns
         -----
         UserWarning

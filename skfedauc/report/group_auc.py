@@ -74,6 +74,12 @@ class GroupAUC(GroupIntervals, GroupComparisons):
         has `by_group`, `statistics`, `bounds`, `confidence_intervals` and `test_difference`; other
         methods are for AUCs and raise a ValueError.
 
+    Raises
+    ------
+    ValueError, TypeError
+        If an argument is not as described. With ``undefined="raise"``, also on access to a result
+        that is undefined, or to an average or a gap if a group lacks a class.
+
     See Also
     --------
     group_roc_auc_score : Compute one statistic.
@@ -326,6 +332,13 @@ class GroupAUC(GroupIntervals, GroupComparisons):
         -------
         float
             The statistic; NaN if undefined.
+
+        Raises
+        ------
+        ValueError
+            If there is no statistic with this name.
+        DisclosureError
+            If the counts are a summary by group, which does not determine the statistic.
         """
         known = statistics.check_statistic(name, measure=self._estimates.measure, argument="name")
         return self._estimates.value_of(STATISTICS[known].compute)

@@ -306,6 +306,11 @@ class GroupComparisons:
             weights: an effective sample size below 1.5) have NaN or NA; `note` gives the reason.
             With fewer than four ranked groups, nothing is shrunken.
 
+        Raises
+        ------
+        ValueError
+            If rows belong to several test sets.
+
         References
         ----------
         .. [1] Morris and Lysy (2012). Statistical Science 27(1). https://arxiv.org/abs/1203.5610
@@ -355,6 +360,11 @@ class GroupComparisons:
         -------
         Agreement
             Result with a `verdict` in words, and tables of averages and of score distributions.
+
+        Raises
+        ------
+        ValueError
+            If a class has no rows.
 
         Notes
         -----

@@ -508,9 +508,8 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         words = {"pooled": "all rows together", "within": "pairs of rows of the same group"}
         ends: dict[Any, Any] = {}
         if self._rows is not None:
-            ends = self.confidence_intervals(of="statistics")[["ci_low", "ci_high"]].T.to_dict(
-                "list"
-            )
+            table = self.confidence_intervals(of="statistics")
+            ends = table[["ci_low", "ci_high"]].T.to_dict("list")
         for name, of in list(words.items())[: self._places[0].size]:
             value = _mean(self._parts, name, np.full(len(self), 1.0 / len(self))).item()
             shown = number_with(value, *ends.get(name, ()))

@@ -130,8 +130,7 @@ class ShownGroups(NamedTuple):
 
     def size(self, group: int) -> str:
         """Return a group's row counts in words."""
-        counts = [_words.counted(int(of[group]), noun) for noun, of in self.sizes.items()]
-        return " and ".join(counts)
+        return " and ".join(_words.counted(int(of[group]), noun) for noun, of in self.sizes.items())
 
     def fewest(self, group: int) -> tuple[int, str]:
         """Return the row count of the group's smallest class, and a remark if it is small."""
@@ -152,10 +151,9 @@ def first_lines(estimates: GroupEstimates, left_out: str) -> FirstLines:
         table = intervals.group_intervals(quiet, LEVEL, measure.methods[0])
         limits = table["ci_low"].to_numpy(), table["ci_high"].to_numpy()
     sizes = {"positive": counts.n_positives, "negative": counts.n_negatives}
-    in_use = np.where(used, values, np.nan)
+    of_groups = quiet.by_group, np.where(used, values, np.nan), limits, sizes
     classes = {(noun, ""): of for noun, of in sizes.items()}
-    of_groups = quiet.by_group, in_use, limits, sizes, classes
-    groups = ShownGroups(measure.title, quiet.labels, *of_groups)
+    groups = ShownGroups(measure.title, quiet.labels, *of_groups, classes)
     if used.sum() > 1:
         answers += across_groups(quiet)
     if used.any():
@@ -217,27 +215,20 @@ def _quality(estimates: GroupEstimates, which: str) -> Iterator[str]:
     known = [name for name in words if name in determined_statistics(estimates)]
     if estimates.pairs.n_groups < 2:
         known = known[:1]
+    ends: dict[Any, Any] = {}
+    if estimates.has_intervals:
+        method = estimates.measure.methods[0]
+        table = intervals.statistic_intervals(estimates, LEVEL, method, None, names=known)
+        ends = table[["ci_low", "ci_high", "estimand"]].T.to_dict("list")
     for name in known:
         value = estimates.value_of(STATISTICS[name].compute)
         if np.isnan(value):
             yield f"{name} undefined: {words[name]}"
             continue
-        told, is_new = _intervals(estimates, name)
-        of_new = " (interval over new groups)" if is_new else ""
-        yield f"{name} {_number(value)}{_in_parentheses(told)}: {words[name]}{of_new}"
-
-
-def _intervals(estimates: GroupEstimates, name: str) -> tuple[list[str], bool]:
-    """Return a statistic's intervals in words, and whether the first one is over new groups."""
-    told, is_new = [], False
-    if estimates.has_intervals:
-        method = estimates.measure.methods[0]
-        row: Any = intervals.statistic_intervals(estimates, LEVEL, method, None, names=[name]).loc[
-            name
-        ]
-        if not np.isnan(row.ci_low):
-            told, is_new = [_interval(row.ci_low, row.ci_high)], row.estimand == NEW_GROUPS
-    return told + _certain(estimates, name), is_new
+        low, high, estimand = ends.get(name, (np.nan, np.nan, ""))
+        is_new = estimand == NEW_GROUPS and not np.isnan(low)
+        shown = number_with(value, low, high, _certain(estimates, name))
+        yield f"{name} {shown}: {words[name]}{' (interval over new groups)' * is_new}"
 
 
 def _certain(estimates: GroupEstimates, name: str) -> list[str]:
@@ -254,8 +245,9 @@ def worst_line(groups: ShownGroups, name: str, certain: Sequence[str] = ()) -> s
     few = ", few rows" if groups.fewest(worst)[0] < FEW else ""
     if np.isnan(groups.values[worst]):
         few = ", which has no AUC"
-    label, value = _words.shortened_label(groups.labels[worst]), _number(groups.in_use[worst])
-    return f"{name} {value}{_in_parentheses(certain)}: {label}, {groups.size(worst)}{few}"
+    label = _words.shortened_label(groups.labels[worst])
+    value = number_with(groups.in_use[worst], further=certain)
+    return f"{name} {value}: {label}, {groups.size(worst)}{few}"
 
 
 def _gap(estimates: GroupEstimates, groups: ShownGroups) -> Iterator[str]:
@@ -271,9 +263,8 @@ def _gap(estimates: GroupEstimates, groups: ShownGroups) -> Iterator[str]:
     yield gap_line(groups, test, "difference", _certain(estimates, "difference"), why)
     if test.pvalue < 1 - LEVEL or estimates.n_replaced or not estimates.measure.is_auc:
         return
-    if estimates.pairs.is_within_folds or estimates.pairs.n_groups > _MOST_EXPECTED:
-        return
-    if not estimates.variances.shares_clusters:
+    is_large = estimates.pairs.is_within_folds or estimates.pairs.n_groups > _MOST_EXPECTED
+    if not (is_large or estimates.variances.shares_clusters):
         expected = null_difference(estimates.variances)
         yield f"Groups of these sizes with one true AUC would show about {expected:.2g} by chance."
 
@@ -337,8 +328,8 @@ def number_with(
     value: float, low: float = np.nan, high: float = np.nan, further: Sequence[str] = ()
 ) -> str:
     """Return a number with its interval, unless this is NaN, and further ones in words."""
-    told = [] if np.isnan(low) else [_interval(low, high)]
-    return f"{_number(value)}{_in_parentheses([*told, *further])}"
+    told = [*([] if np.isnan(low) else [_interval(low, high)]), *further]
+    return f"{_number(value)} ({'; '.join(told)})" if told else _number(value)
 
 
 def _number(value: float) -> str:
@@ -354,7 +345,3 @@ def _limit(value: float) -> str:
     if 0 < value < 5e-4:
         return f"{value:.1g}"
     return "0.999" if 0.9995 <= value < 1 else f"{value:.3f}"
-
-
-def _in_parentheses(parts: Sequence[str]) -> str:
-    return f" ({'; '.join(parts)})" if parts else ""
