@@ -86,13 +86,9 @@ class Source(NamedTuple):
 
 def sources_in_words(sources: Iterable[Source]) -> str:
     """Return the known sources, models and periods for the first lines of a report."""
-    phrases, known = [], list(sources)
-    for what, found in (
-        ("source", {source.name for source in known}),
-        ("model", {source.model for source in known}),
-        ("period", {source.period for source in known}),
-    ):
-        texts = sorted(text for text in found if text is not None)
+    phrases, facts = [], zip(*sources, strict=True)
+    for what, found in zip(("source", "model", "period"), facts, strict=False):
+        texts = sorted(text for text in set(found) if text is not None)
         noun = what if len(texts) == 1 else f"{len(texts):,} {what}s:"
         more = ", ..." if len(texts) > 3 else ""
         phrases += [f"{noun} {', '.join(map(shortened_label, texts[:3]))}{more}"] if texts else []

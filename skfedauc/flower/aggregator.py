@@ -329,9 +329,7 @@ class GroupAUCAggregator:
         """
         replies, register, agreement = dict[int, _Reply](), Register(), Agreement("replies")
         invalid = self.invalid[server_round] = {}
-        names = {
-            number: f"reply {number} of {len(contents)}" for number in range(1, len(contents) + 1)
-        }
+        names = [f"reply {n} of {len(contents)}" for n, _ in enumerate(contents, 1)]
 
         @contextlib.contextmanager
         def skipping(number: int) -> Iterator[None]:
@@ -345,9 +343,9 @@ class GroupAUCAggregator:
                     raise ValueError(reason) from error
                 invalid[names[number]] = reason
 
-        for (number, name), content in zip(names.items(), contents, strict=True):
+        for number, content in enumerate(contents):
             with skipping(number):
-                replies[number] = self._read(content, name, server_round, weighted_by_key)
+                replies[number] = self._read(content, names[number], server_round, weighted_by_key)
         n_alike = Counter(reply.facts for reply in replies.values())
         for number in sorted(replies, key=lambda number: -n_alike[replies[number].facts]):
             with skipping(number):
