@@ -7,13 +7,13 @@ import itertools
 import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from skfedauc import _words
 from skfedauc._output_file import as_json, plain_label, plain_number, text_or_file
-from skfedauc.audit import wording
+from skfedauc.audit import document, wording
 from skfedauc.audit.answers import LEVEL, Answer, Audited
-from skfedauc.audit.document import Card, Cell, Document, Line, Mark, Panels, Row, Table, rendered
+from skfedauc.audit.document import Card, Cell, Line, Mark, Panels, Row, Table, rendered
 from skfedauc.audit.rates_and_gaps import QUESTIONS
 from skfedauc.audit.samples import Sample, numbers_of
 from skfedauc.counts.state import sources_in_words
@@ -24,6 +24,9 @@ from skfedauc.planning import rows_needed
 from skfedauc.report.group_auc import estimates_of
 from skfedauc.report.intervals import binned_note
 from skfedauc.report.statistics import across_groups
+
+if TYPE_CHECKING:
+    from skfedauc.audit.document import Document
 
 # Largest numbers of groups in a plot, in a plot of all groups and in a table of the appendix, and
 # of tolerances that the headline names
@@ -170,7 +173,7 @@ def _document_of(result: Any) -> Document:
         promise += f" The rows that a tolerance needs decide it in about {100 * _POWER:g} % of "
         promise += "cases, if gaps and shares of groups stay."
     promise = f"{promise} {_LIMITS}"
-    return Document(
+    return document.Document(
         title=title,
         facts=_facts(facts, audits),
         headline=" ".join(headline),
