@@ -147,7 +147,7 @@ def test_sample_weight_adds_to_the_request_of_groups(weighted, weight):
     ("groups", "request_", "message"),
     [
         (None, {"weights": True}, r"takes groups, sample_weight; got weights"),
-        ("site", {"groups": True}, r"reads its groups from X; make the scorer with groups=None"),
+        ("site", {"groups": True}, r"reads its groups from X; make it with groups=None"),
     ],
 )
 def test_requests_for_what_the_scorer_does_not_take_are_refused(routing, groups, request_, message):
