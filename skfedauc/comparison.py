@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from skfedauc import _input, _labels, _rows, _words
+from skfedauc.counts import ScoreCounts
 from skfedauc.counts.score_counts import left_out
 from skfedauc.inference import intervals, measures, model_comparison
+from skfedauc.inference.model_comparison import RowValues
 from skfedauc.inference.quantiles import Pairs
 from skfedauc.inference.row_effects import Rows, near_one
 from skfedauc.measures import Measure, check_measure
@@ -124,14 +126,20 @@ default="pooled"
         groups.
     reference : object, default=None
         Name of the model for a comparison with all other models; None compares all pairs.
-    clusters, sample_weight, pos_label : object, default=None
-        As in `GroupAUC.from_predictions`.
+    clusters : array-like, shape (n_rows,) or (n_rows, n_columns), default=None
+        Each row's cluster, such as a patient with several rows, which may be dependent; see
+        `GroupAUC.from_predictions`.
+    sample_weight : array-like, shape (n_rows,), default=None
+        Weights, 0 or more.
+    pos_label : int, float, bool or str, default=None
+        The positive label; required unless labels are in {0, 1}, {-1, 1} or booleans.
     confidence_level : float, default=0.95
         Confidence level of each interval, and of all simultaneous intervals of `table` together.
     missing : {"raise", "drop", "group"}, default="raise"
         How to treat rows without a group label; see `ScoreCounts.from_predictions`.
     min_per_class : int, default=1
-        As in `GroupAUC`.
+        Least number of positives and of negatives of a group; smaller groups are left out of all
+        numbers, as in `GroupAUC`.
 
     Returns
     -------
@@ -212,12 +220,7 @@ default="pooled"
         _input.warn(f"{left} without rows of both classes are left out; see by_group.", UserWarning)
     rows = paired_rows(checked, reports[0])
 
-    if measure.is_auc:
-        own, pooled = model_comparison.auc_values(rows)
-    else:
-        own = pooled = measures.measure_values(measure, rows, counts)
-        if statistic == "pooled" and groups is not None:
-            pooled = measures.measure_values(measure, rows, [of.regroup(None) for of in counts])
+    own, pooled = _values_of(measure, rows, counts, pooled=statistic == "pooled")
     within = None if groups is None else model_comparison.joint_within(rows, own)
     share, values = None, pooled
     if statistic != "pooled":
@@ -240,10 +243,10 @@ default="pooled"
     table.index = _index(names, pairs)
     by_group = None
     if within is not None:
-        of_groups, adjustment = model_comparison.compare_in_groups(within, pairs, confidence_level)
-        by_group = _table(of_groups, measure).drop(columns=_SIMULTANEOUS)
-        why = model_comparison.why_untested(rows, own, within)
-        notes = np.where(by_group["pvalue"].isna(), why.repeat(len(pairs[0])), "")
+        found, adjustment = model_comparison.compare_in_groups(within, pairs, confidence_level)
+        by_group = _table(found, measure).drop(columns=_SIMULTANEOUS)
+        why = model_comparison.why_untested(rows, own, within).repeat(len(pairs[0]))
+        notes = np.where(by_group["pvalue"].isna(), why, "")
         by_group = by_group.assign(adjustment=adjustment, note=notes)
         by_group.index = _index(names, pairs, first.labels)
         lines = np.arange(len(by_group)).reshape(-1, len(pairs[0]))  # one row per group
@@ -254,8 +257,31 @@ default="pooled"
     by_model = pd.Series(of_models, index, name=f"{statistic} {measure.title}")
     columns = ["difference", *_SIMULTANEOUS, "statistic", "pvalue_adjusted"]
     estimate, low, high, t, pvalue = table[columns].iloc[_clearest(table)].tolist()
-    tables, without = (table, by_model, by_group), (checked[0].n_missing, small.in_words())
-    return ModelComparison(estimate, low, high, t, pvalue, *tables, over, *without)
+    return ModelComparison(
+        estimate,
+        low,
+        high,
+        t,
+        pvalue,
+        table,
+        by_model,
+        by_group,
+        over,
+        n_missing=checked[0].n_missing,
+        left_out=small.in_words(),
+    )
+
+
+def _values_of(
+    measure: Measure, rows: Rows, counts: Sequence[ScoreCounts], *, pooled: bool
+) -> tuple[RowValues, RowValues]:
+    """Return the values of the rows within their groups, and those among all if asked for."""
+    if measure.is_auc:
+        return model_comparison.auc_values(rows)
+    own = measures.measure_values(measure, rows, counts)
+    if not pooled or counts[0].groups is None:
+        return own, own
+    return own, measures.measure_values(measure, rows, [of.regroup(None) for of in counts])
 
 
 def _of_large_groups(models: list[_rows.Rows], least: int) -> tuple[list[_rows.Rows], LeftOut]:

@@ -90,18 +90,23 @@ class GroupAUC(GroupIntervals, GroupComparisons):
 
     Notes
     -----
-    Variances are DeLong's [1]_, with clusters Obuchowski's with Bell and McCaffrey's correction;
-    limits of averages and differences follow from those of the groups (Zou and Donner 2008). For
-    binned scores, rows in the same bin are tied, and limits and p values are the most cautious ones
-    that the bins permit. Clusters with the same label are the same cluster in all groups and at all
-    sites: pass site and patient together if sites number their patients from 1.
-    `test_equal_groups`, `tau`, `ranking`, ``compare_groups("rest")`` and ``over="groups"`` need
-    groups that share no clusters; `agreement` and ``method="exact"`` need independent rows.
+    The average by positives is the covariate-adjusted AUC [1]_. Variances are DeLong's [2]_, with
+    clusters Obuchowski's [3]_ with Bell and McCaffrey's correction [4]_; limits of averages and
+    differences follow from those of the groups [5]_. For binned scores, rows in the same bin are
+    tied, and limits and p values are the most cautious ones that the bins permit. Clusters with the
+    same label are the same cluster in all groups and at all sites: pass site and patient together
+    if sites number their patients from 1. `test_equal_groups`, `tau`, `ranking`,
+    ``compare_groups("rest")`` and ``over="groups"`` need groups that share no clusters; `agreement`
+    and ``method="exact"`` need independent rows.
 
     References
     ----------
-    .. [1] DeLong, DeLong and Clarke-Pearson (1988). Biometrics 44(3).
+    .. [1] Janes and Pepe (2009). Biometrika 96(2). https://doi.org/10.1093/biomet/asp002
+    .. [2] DeLong, DeLong and Clarke-Pearson (1988). Biometrics 44(3).
        https://doi.org/10.2307/2531595
+    .. [3] Obuchowski (1997). Biometrics 53(2). https://doi.org/10.2307/2533958
+    .. [4] Bell and McCaffrey (2002). Survey Methodology 28(2), 169-181.
+    .. [5] Zou and Donner (2008). Statistics in Medicine 27(10). https://doi.org/10.1002/sim.3095
 
     Examples
     --------

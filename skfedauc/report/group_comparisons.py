@@ -298,11 +298,11 @@ class GroupComparisons:
         -------
         pandas.DataFrame
             A row for each group, with the index of `by_group`. `shrunken_auc` is the empirical
-            Bayes estimate of the true AUC [1]_, with limits `ci_low` and `ci_high`, which are
+            Bayes estimate of the true AUC [1]_, with limits `ci_low` and `ci_high` [2]_, which are
             valid on average over groups; `reliability` is the weight of `auc` in it. `rank` is the
             rank of `auc` (1 is the largest), and `rank_low` to `rank_high` is the confidence set of
-            the rank of the true AUC [2]_. `may_be_worst` marks the confidence set of the group with
-            the smallest true AUC (Gupta 1965). Groups with fewer than two rows of a class (with
+            the rank of the true AUC [3]_ [4]_. `may_be_worst` marks the confidence set of the group
+            with the smallest true AUC [5]_. Groups with fewer than two rows of a class (with
             weights: an effective sample size below 1.5) have NaN or NA; `note` gives the reason.
             With fewer than four ranked groups, nothing is shrunken.
 
@@ -313,9 +313,14 @@ class GroupComparisons:
 
         References
         ----------
-        .. [1] Morris and Lysy (2012). Statistical Science 27(1). https://arxiv.org/abs/1203.5610
-        .. [2] Mogstad et al. (2024), above 2,000 groups Klein et al. (2020). Review of Economic
-           Studies 91(1). https://doi.org/10.1093/restud/rdad006
+        .. [1] Morris (1983). Journal of the American Statistical Association 78(381).
+           https://doi.org/10.1080/01621459.1983.10477920
+        .. [2] Morris and Lysy (2012). Statistical Science 27(1). https://arxiv.org/abs/1203.5610
+        .. [3] Mogstad et al. (2024). Review of Economic Studies 91(1).
+           https://doi.org/10.1093/restud/rdad006
+        .. [4] Klein, Wright and Wieczorek (2020), above 2,000 groups. Journal of the Royal
+           Statistical Society C 69(3). https://doi.org/10.1111/rssc.12402
+        .. [5] Gupta (1965). Technometrics 7(2), 225-245.
 
         Examples
         --------
