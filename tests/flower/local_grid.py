@@ -6,13 +6,14 @@ from flwr.app import Context, Error, Message, RecordDict
 from flwr.serverapp import Grid
 from flwr.supercore.task_identity import TaskIdentity
 
+# Messages carry the identity of the process that sends them.
+TaskIdentity.run_id, TaskIdentity.task_id, TaskIdentity.node_id = 1, 1, 1
+
 
 class LocalGrid(Grid):
     """A grid that calls its nodes one after the other; some nodes do not reply."""
 
     def __init__(self, client_app, n_nodes):
-        # Messages carry the identity of the process that sends them.
-        TaskIdentity.run_id, TaskIdentity.task_id, TaskIdentity.node_id = 1, 1, 1
         self.client_app = client_app
         self.contexts = {
             100 + i: Context(
