@@ -22,6 +22,7 @@ from skfedauc.audit.document import check_installed
 from skfedauc.counts.score_counts import identifier_of
 from skfedauc.inference import proportions as limits_of
 from skfedauc.inference.cross_gap import cross_gaps
+from skfedauc.inference.differences import AllPairs
 from skfedauc.report.group_auc import null_difference_of
 
 LIMITS = {"difference": 0.05, "demographic_parity_ratio": 0.8}
@@ -142,8 +143,8 @@ def test_every_number_of_the_first_screen_comes_from_the_rows(shown):
             pd.Series(rows[1] >= 0.5).groupby(rows[2]).agg(of).to_numpy() for of in ("sum", "size")
         )
         add((k / n).min() / (k / n).max())
-        shares = limits_of.estimates_of_shares(k / n, n.astype(float))
-        add(*limits_of.limits_of_ratio(shares, n_groups, 0.01))
+        shares = AllPairs(limits_of.estimates_of_shares(k / n, n.astype(float)), n_groups)
+        add(*limits_of.limits_of_ratio(shares, 0.01))
     found = set(re.findall(r"(?<![\w.])[\u22120-9]*\d\.\d+", repr(audit).replace("+", "")))
     found = {number.lstrip("\u2212") for number in found}
     declared = {"0.5", "0.8", "0.05"}

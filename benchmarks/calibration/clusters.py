@@ -15,8 +15,8 @@ from benchmarks.calibration.simulation import (
 )
 from benchmarks.calibration.table import Plot, Table
 from skfedauc import GroupAUC, compare_models
-from skfedauc.inference.differences import difference, taken
-from skfedauc.inference.intervals import Limits, Spreads
+from skfedauc.inference.differences import difference
+from skfedauc.inference.intervals import Spreads
 from skfedauc.inference.quantiles import normal_quantile
 from skfedauc.inference.variances import Extremes
 from skfedauc.report.group_auc import estimates_of
@@ -161,10 +161,9 @@ def paired_readings(
         for tail in (0.025, 0.0005):
             low, high = spreads.estimates(normal_quantile(tail))
             both = low._replace(high=high.high)
-            pair = [taken(both, first), taken(both, first + 1)]
-            limits = [Limits(*of[:3]) for of in pair] if is_of_zou else pair
-            _, least, most = difference(limits[0], limits[1], correlation)
-            missed.append(percent((least > one - other) | (one - other > most)))
+            both = both._replace(error=None) if is_of_zou else both
+            apart = difference(both.take(first), both.take(first + 1), correlation)
+            missed.append(percent((apart.low > one - other) | (one - other > apart.high)))
     return missed
 
 

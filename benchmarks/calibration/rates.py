@@ -9,7 +9,7 @@ import numpy as np
 from benchmarks.calibration.simulation import Groups, draw_rows, groups, percent
 from benchmarks.calibration.table import Plot, Table
 from skfedauc import FairnessAudit
-from skfedauc.inference.differences import limits_of_difference
+from skfedauc.inference.differences import AllPairs
 from skfedauc.inference.proportions import estimates_of_shares, limits_of_ratio
 
 TOLERANCES = {
@@ -30,12 +30,12 @@ def gap_intervals(n_runs: int, seed: int, rates: Any, n_rows: Any) -> list[str]:
     difference, ratio = np.ptp(rates), rates.min() / rates.max()
     found = []
     for shares in rng.binomial(n_rows, rates, (n_runs, rates.size)) / n_rows:
-        arguments = estimates_of_shares(shares, n_rows.astype(np.float64)), rates.size
-        low, high = limits_of_difference(*arguments, 0.05)
-        low_ratio, high_ratio = limits_of_ratio(*arguments, 0.05)
-        most, least = limits_of_difference(*arguments, 0.1)[1], 0.0
+        pairs = AllPairs(estimates_of_shares(shares, n_rows.astype(np.float64)), rates.size)
+        low, high = pairs.largest(0.05)
+        low_ratio, high_ratio = limits_of_ratio(pairs, 0.05)
+        most, least = pairs.largest(0.1)[1], 0.0
         if shares.any():  # Otherwise, the ratio is undefined.
-            least = limits_of_ratio(*arguments, 0.1)[0]
+            least = limits_of_ratio(pairs, 0.1)[0]
         found.append(
             [
                 low <= difference <= high,

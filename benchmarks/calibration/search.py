@@ -24,15 +24,15 @@ from skfedauc.counts.moments import ClassRows
 from skfedauc.inference import calibration, proportions
 from skfedauc.inference.cross_gap import cross_gaps
 from skfedauc.inference.differences import (
+    AllPairs,
     deviate_of_all_pairs,
     deviate_of_furthest_pair,
     difference,
-    limits_of_difference,
     reach_of_difference,
     sidak,
 )
 from skfedauc.inference.equal_groups import equal_groups_test
-from skfedauc.inference.intervals import AUCSpread, Limits, limits
+from skfedauc.inference.intervals import AUCSpread, limits
 from skfedauc.inference.model_comparison import rate_changes
 from skfedauc.inference.quantiles import normal_quantile
 from skfedauc.inference.variances import Extremes, Variances
@@ -368,9 +368,9 @@ def limits_of_rates(data: Decisions) -> Errors:
         (data.n_rows, share, ""),
         (data.sums.shares, data.sums.value, ", clusters"),
     ):
-        _, low, high = own = proportions.clopper_pearson(value, rows, 0.025)
-        found[f"rate{kind}"] = missed(low, high, data.rate).mean()
-        one, two = (Limits(*(part[[g]] for part in own)) for g in (0, -1))
+        own = proportions.clopper_pearson(value, rows, 0.025)
+        found[f"rate{kind}"] = missed(own.low, own.high, data.rate).mean()
+        one, two = own.take([0]), own.take([-1])
         apart = difference(one, two)
         found[f"difference of two rates{kind}"] = missed(apart.low, apart.high, 0.0).mean()
         with np.errstate(divide="ignore"):
@@ -378,7 +378,7 @@ def limits_of_rates(data: Decisions) -> Errors:
         relative = missed(proportions.lower_limit_of_ratio(one, two), most, 1.0)
         found[f"ratio of two rates{kind}"] = relative.mean()
         estimates = proportions.estimates_of_shares(value, rows)
-        gap = limits_of_difference(estimates, value.size, 0.05)
+        gap = AllPairs(estimates, value.size).largest(0.05)
         found[f"largest difference of rates{kind}"] = missed(*gap, 0.0).mean()
     return found
 

@@ -18,13 +18,7 @@ from skfedauc.audit.samples import Cells, Decided, Sample
 from skfedauc.counts.moments import Floats, ratio
 from skfedauc.inference.calibration import mean_scores
 from skfedauc.inference.cross_gap import CrossGaps, cross_gaps
-from skfedauc.inference.differences import (
-    AllPairs,
-    Estimates,
-    UsedGroups,
-    clearest_difference,
-    limits_of_difference,
-)
+from skfedauc.inference.differences import AllPairs
 from skfedauc.inference.intervals import Limits
 from skfedauc.inference.model_comparison import (
     GroupValues,
@@ -71,16 +65,13 @@ def ends_of(values: Floats) -> tuple[int, int]:
 class Between:
     """Value differences for all group pairs, or ratios, which exclude 1 if differences exclude 0.
 
-    `estimates` maps a limit's normal quantile to the values with their limits. `n_rows` are the
-    denominators of rates, None for all rows; `most` is the largest possible difference.
+    `n_rows` are the denominators of rates, None for all rows.
     """
 
     values: Floats
-    estimates: Estimates
-    correlation: Floats | None = None
+    pairs: AllPairs
     n_rows: NDArray[np.int64] | None = None
     is_ratio: bool = False
-    most: float = 1.0
 
     def size(self, highest: int, lowest: int) -> float:
         """Return the gap between two groups; the ratio of zeros is NaN."""
@@ -92,12 +83,9 @@ class Between:
     def largest(self, alpha: float) -> Gap:
         """Return the gap of the groups furthest apart, with limits for the furthest true values."""
         highest, lowest = ends_of(self.values)
-        given = self.estimates, self.values.size, alpha, self.correlation
-        if self.is_ratio:
-            limits = limits_of_ratio(*given)
-        else:
-            limits = limits_of_difference(*given, self.most)
-        pvalue, _ = clearest_difference(self.estimates, self.values.size, self.correlation)
+        pairs = self.pairs
+        limits = limits_of_ratio(pairs, alpha) if self.is_ratio else pairs.largest(alpha)
+        pvalue, _ = pairs.test()
         return Gap(highest, lowest, self.size(highest, lowest), *limits, pvalue)
 
     def shown(self, alpha: float, among: NDArray[np.bool_], is_apart: bool) -> Gap | None:
@@ -111,25 +99,21 @@ class Between:
         ends = chosen[[*ends_of(self.values[chosen])]]
         if not is_apart:
             return self._between(alpha, *ends.tolist())
-        low, clearest = self._pairs.clearest(chosen, alpha)
+        low, clearest = self.pairs.clearest(chosen, alpha)
         if low <= 0.0:
             return None
         largest = self._between(alpha, *ends.tolist())
         return largest if largest.ci_low > 0.0 else self._between(alpha, *clearest)
 
-    @property
-    def _pairs(self) -> AllPairs:
-        return AllPairs(self.estimates, self.values.size, self.correlation, self.most)
-
     def _between(self, alpha: float, above: int, below: int) -> Gap:
-        low, high = (float(of[above]) for of in self._pairs.limits_from(below, alpha))
-        pvalue = self._pairs.pvalue_of(above, below)
+        low, high = (float(of[above]) for of in self.pairs.limits_from(below, alpha))
+        pvalue = self.pairs.pvalue_of(above, below)
         return Gap(above, below, self.size(above, below), low, high, pvalue)
 
     def columns(self, alpha: float, reference: int) -> dict[str, Floats]:
         """Return 95 % limits of the values, and the differences from the reference with limits."""
-        lowest, highest = self.estimates(normal_quantile(0.025))
-        low, high = self._pairs.limits_from(reference, alpha)
+        lowest, highest = self.pairs.estimates(normal_quantile(0.025))
+        low, high = self.pairs.limits_from(reference, alpha)
         return {
             "ci_low": lowest.low,
             "ci_high": highest.high,
@@ -266,9 +250,7 @@ class Question:
 
 def _aucs(sample: Sample) -> Between:
     estimates = estimates_of(sample.report)
-    used = UsedGroups.of(estimates.extremes_in_use)
-    auc, _ = estimates.group_values
-    return Between(auc, used.spreads.estimates, used.correlation)
+    return Between(estimates.group_values[0], estimates.all_pairs("logit"))
 
 
 def _auc_changes(models: TwoModels) -> Changes:
@@ -322,7 +304,8 @@ def _rate(
         sums = sample.sums_of(of, counts)
         precision = rows.effective if sums is None else sums.shares
         correlation = None if sums is None else sums.correlation
-        return Between(shares, estimates_of_shares(shares, precision), correlation, rows.n)
+        estimates = estimates_of_shares(shares, precision)
+        return Between(shares, AllPairs(estimates, shares.size, correlation), rows.n)
 
     def changes(models: TwoModels) -> Changes:
         rows = models.rows
@@ -371,7 +354,7 @@ def _miscalibrations(sample: Sample) -> Between:
         limits = Limits(values, np.minimum(low, values), np.maximum(high, values))
         return limits, limits
 
-    return Between(values, estimates, most=2.0)
+    return Between(values, AllPairs(estimates, values.size, most=2.0))
 
 
 def _miscalibration_changes(models: TwoModels) -> Changes:

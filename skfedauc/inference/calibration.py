@@ -167,10 +167,10 @@ def mean_scores(
         sums = clusters.sums(own.positives - own.rows * scores, own.rows)
         rows = sums.precision_of(prevalence)
     with np.errstate(invalid="ignore"):
-        _, low, high = wilson(prevalence, rows, tail)
+        limits = wilson(prevalence, rows, tail)
     variance = _sums(cells, amounts.squares * cells.scores * (1.0 - cells.scores))
     deviation = ratio(difference * weight, np.sqrt(variance), 0.0)
-    return MeanScore(mean, prevalence, mean - high, mean - low, deviation)
+    return MeanScore(mean, prevalence, mean - limits.high, mean - limits.low, deviation)
 
 
 def slopes(cells: Cells, confidence_level: float, clusters: ClusterCells | None = None) -> Interval:

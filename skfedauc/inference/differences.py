@@ -29,7 +29,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from skfedauc._words import counted, shortened
 from skfedauc.counts.moments import Floats, ratio
-from skfedauc.inference.intervals import AnyLimits, AUCSpread, Limits, Spreads
+from skfedauc.inference.intervals import AUCSpread, Limits, Spreads
 from skfedauc.inference.quantiles import (
     normal_quantile,
     roots_of,
@@ -289,8 +289,8 @@ def _deviates(one: Spreads, other: Spreads, correlation: Floats | None) -> Float
     difference = upper.auc - lower.auc
 
     def lower_limit(deviate: Floats) -> Floats:
-        one = upper.auc, upper.limit(0.0, deviate), upper.auc
-        two = lower.auc, lower.auc, lower.limit(1.0, deviate)
+        one = Limits(upper.auc, upper.limit(0.0, deviate), upper.auc)
+        two = Limits(lower.auc, lower.auc, lower.limit(1.0, deviate))
         limits = upper.with_errors(one, deviate), lower.with_errors(two, deviate)
         return difference - _distance(*limits, -1.0, correlation)
 
@@ -298,7 +298,7 @@ def _deviates(one: Spreads, other: Spreads, correlation: Floats | None) -> Float
 
 
 def difference(
-    one: AnyLimits, other: AnyLimits, correlation: Floats | None = None, most: float = 1.0
+    one: Limits, other: Limits, correlation: Floats | None = None, most: float = 1.0
 ) -> Limits:
     """Return the difference, at most `most`, of two estimates, perhaps correlated, with limits."""
     value = one.value - other.value
@@ -306,7 +306,7 @@ def difference(
     return Limits(value, np.maximum(value - below, -most), np.minimum(value + above, most))
 
 
-def _distance(one: AnyLimits, other: AnyLimits, sign: float, correlation: Floats | None) -> Floats:
+def _distance(one: Limits, other: Limits, sign: float, correlation: Floats | None) -> Floats:
     """Return the distance from a difference to its upper (sign 1) or lower (sign -1) limit."""
     near, far = (one.high, other.low) if sign > 0 else (one.low, other.high)
     distances = sign * (near - one.value), sign * (other.value - far)
@@ -314,22 +314,21 @@ def _distance(one: AnyLimits, other: AnyLimits, sign: float, correlation: Floats
 
 
 def shared_errors(
-    one: AnyLimits, other: AnyLimits, correlation: Floats | None
+    one: Limits, other: Limits, correlation: Floats | None
 ) -> tuple[Floats | None, tuple[Floats, Floats] | None]:
     """Return the correlation, and the errors up to the limits by the larger of both quantiles.
 
     If equal errors of all clusters leave no variance for a difference other than 0, nothing is
     known about it, and the values count as uncorrelated.
     """
-    if correlation is None or isinstance(one, Limits) or isinstance(other, Limits):
+    (*_, error, own), (*_, other_error, quantile) = one, other
+    if correlation is None or error is None or other_error is None:
         return correlation, None
-    is_equal = np.isclose(one.error, other.error, rtol=1e-6, atol=0.0)
+    is_equal = np.isclose(error, other_error, rtol=1e-6, atol=0.0)
     unknown = (correlation > 1.0 - ROUNDING) & is_equal & (one.value != other.value)
-    quantile = other.quantile
-    if np.ptp(np.append(one.quantile, quantile)) > 0.0:
-        larger = np.maximum(np.abs(one.quantile), np.abs(quantile))
-        quantile = np.copysign(larger, quantile)
-    return np.where(unknown, 0.0, correlation), (quantile * one.error, quantile * other.error)
+    if np.ptp(np.append(own, quantile)) > 0.0:
+        quantile = np.copysign(np.maximum(np.abs(own), np.abs(quantile)), quantile)
+    return np.where(unknown, 0.0, correlation), (quantile * error, quantile * other_error)
 
 
 def reach_of_difference(
@@ -415,11 +414,6 @@ class DifferenceTest:
         )
 
 
-def taken(limits: AnyLimits, which: Any) -> AnyLimits:
-    """Return some of the values with their limits."""
-    return type(limits)(*(part[which] for part in limits))
-
-
 class UsedGroups(NamedTuple):
     """The groups with an AUC: their indices, AUCs and correlations.
 
@@ -441,7 +435,7 @@ class UsedGroups(NamedTuple):
 
 
 def largest_difference(
-    one: AnyLimits, other: AnyLimits, sign: float, correlation: Floats | None
+    one: Limits, other: Limits, sign: float, correlation: Floats | None
 ) -> tuple[float, tuple[int, int]]:
     """Return the largest upper (sign 1) or lower (sign -1) limit over all pairs, and its pair.
 
@@ -457,7 +451,7 @@ def largest_difference(
 
     def limits(rows: Numbers, columns: Numbers) -> Floats:
         of_pairs = None if correlation is None else correlation[np.ix_(rows, columns)]
-        reach = _distance(taken(one, (rows, None)), taken(other, columns), sign, of_pairs)
+        reach = _distance(one.take((rows, None)), other.take(columns), sign, of_pairs)
         apart: Floats = value[rows, None] - others[columns]
         # Omit a group itself, and equal AUCs: those of the same readings have a lower limit of 0.
         omitted = (rows[:, None] == columns) | (apart == 0.0 if sign < 0.0 else False)
@@ -482,81 +476,60 @@ def largest_difference(
 
 
 # From a normal quantile to values with lower, and with upper limits, which differ if binned
-Estimates = Callable[[float], tuple[AnyLimits, AnyLimits]]
-
-
-def limits_of_difference(
-    estimates: Estimates,
-    n_groups: int,
-    alpha: float,
-    correlation: Floats | None = None,
-    most: float = 1.0,
-) -> tuple[float, float]:
-    """Return limits for the largest minus the smallest true group value, of at least two groups.
-
-    The error probability of the lower limit is `alpha`, and that of the upper limit is half of it.
-    `most` is the largest possible difference.
-    """
-    lowest, highest = estimates(deviate_of_all_pairs(alpha, n_groups))
-    least, _ = largest_difference(lowest, highest, -1.0, correlation)
-    return max(least, 0.0), most_apart(estimates, n_groups, alpha, correlation, most)
-
-
-def most_apart(
-    estimates: Estimates, n_groups: int, alpha: float, correlation: Floats | None, most: float
-) -> float:
-    """Return the upper limit of `limits_of_difference`, which no difference of a pair exceeds."""
-    lowest, highest = estimates(deviate_of_furthest_pair(alpha / 2, n_groups))
-    return min(largest_difference(highest, lowest, 1.0, correlation)[0], most)
-
-
-def clearest_difference(
-    estimates: Estimates, n_groups: int, correlation: Floats | None
-) -> tuple[float, tuple[int, int] | None]:
-    """Return the p value of the largest difference, and the pair that determines it.
-
-    The p value is the alpha at which the largest lower limit of all pairs is 0. There is no pair if
-    it is 1.
-    """
-
-    def lowest(deviate: float) -> tuple[float, tuple[int, int]]:
-        return largest_difference(*estimates(deviate), -1.0, correlation)
-
-    deviate = crossing(lambda z: lowest(z)[0], 0.0)
-    if deviate < 0.0:
-        return 1.0, None
-    _, pair = lowest(min(deviate, FURTHEST))
-    pvalue = 0.0 if np.isinf(deviate) else all_pairs(0.05, n_groups).pvalue(np.array(deviate))
-    return float(pvalue), pair
+Estimates = Callable[[float], tuple[Limits, Limits]]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class AllPairs:
     """Differences between all pairs of groups, with limits for all pairs together.
 
-    No limit is beyond that of the largest difference. Above `MOST_GROUPS` groups, the limits of
-    single groups add up.
+    No limit is beyond that of the largest difference, and none above `most`. Above `MOST_GROUPS`
+    groups, the limits of single groups add up.
     """
 
     estimates: Estimates
     n_groups: int
-    correlation: Floats | None
-    most: float
+    correlation: Floats | None = None
+    most: float = 1.0
 
     def largest(self, alpha: float) -> tuple[float, float]:
-        """Return the limits of the largest difference."""
-        return limits_of_difference(
-            self.estimates, self.n_groups, alpha, self.correlation, self.most
-        )
+        """Return limits for the largest minus the smallest true value, of at least two groups.
+
+        The error probability of the lower limit is `alpha`, and that of the upper limit half of it.
+        """
+        least, _ = self.least_limit(deviate_of_all_pairs(alpha, self.n_groups))
+        return max(least, 0.0), self._most_apart(alpha)
+
+    def least_limit(self, deviate: float) -> tuple[float, tuple[int, int]]:
+        """Return the largest lower limit, and its pair."""
+        return largest_difference(*self.estimates(deviate), -1.0, self.correlation)
+
+    def _most_apart(self, alpha: float) -> float:
+        lowest, highest = self.estimates(deviate_of_furthest_pair(alpha / 2, self.n_groups))
+        return min(largest_difference(highest, lowest, 1.0, self.correlation)[0], self.most)
+
+    def test(self) -> tuple[float, tuple[int, int] | None]:
+        """Return the p value of the largest difference, and the pair that determines it.
+
+        The p value is the alpha at which the largest lower limit of all pairs is 0. There is no
+        pair if it is 1.
+        """
+        deviate = crossing(lambda z: self.least_limit(z)[0], 0.0)
+        if deviate < 0.0:
+            return 1.0, None
+        _, pair = self.least_limit(min(deviate, FURTHEST))
+        if np.isinf(deviate):
+            return 0.0, pair
+        return float(all_pairs(0.05, self.n_groups).pvalue(np.array(deviate))), pair
 
     def limits_from(self, reference: int, alpha: float) -> tuple[Floats, Floats]:
         """Return limits of the differences from one group; NaN for the group itself."""
         lowest, highest = self.estimates(deviate_of_all_pairs(alpha, self.n_groups))
-        own = [taken(of, reference) for of in (highest, lowest)]
+        own = [of.take(reference) for of in (highest, lowest)]
         correlation = None if self.correlation is None else self.correlation[:, reference]
         if self.n_groups > MOST_GROUPS:
             correlation = np.full(self.n_groups, -1.0)
-        most = most_apart(self.estimates, self.n_groups, alpha, self.correlation, self.most)
+        most = self._most_apart(alpha)
         low = difference(lowest, own[0], correlation, most).low
         high = difference(highest, own[1], correlation, most).high
         low[reference] = high[reference] = np.nan
@@ -564,27 +537,26 @@ class AllPairs:
 
     def clearest(self, chosen: NDArray[np.intp], alpha: float) -> tuple[float, tuple[int, int]]:
         """Return the largest lower limit among some groups, and its pair."""
-        estimates, correlation = self._among(chosen)
-        limits = estimates(deviate_of_all_pairs(alpha, self.n_groups))
-        low, (g, h) = largest_difference(*limits, -1.0, correlation)
+        low, (g, h) = self._among(chosen).least_limit(deviate_of_all_pairs(alpha, self.n_groups))
         return low, (int(chosen[g]), int(chosen[h]))
 
     def pvalue_of(self, above: int, below: int) -> float:
         """Return the alpha at which the lower limit of the difference of two groups is 0."""
-        estimates, correlation = self._among(np.array([above, below]))
+        pair = self._among(np.array([above, below]))
         if self.n_groups > MOST_GROUPS:
-            correlation = np.array([[1.0, -1.0], [-1.0, 1.0]])
-        return clearest_difference(estimates, self.n_groups, correlation)[0]
+            pair = dataclasses.replace(pair, correlation=np.array([[1.0, -1.0], [-1.0, 1.0]]))
+        return pair.test()[0]
 
-    def _among(self, chosen: NDArray[np.intp]) -> tuple[Estimates, Floats | None]:
-        """Return the estimates of some groups, and their correlations."""
+    def _among(self, chosen: NDArray[np.intp]) -> AllPairs:
+        """Return the pairs of some groups, with limits for all pairs."""
 
-        def estimates(deviate: float) -> tuple[AnyLimits, AnyLimits]:
+        def estimates(deviate: float) -> tuple[Limits, Limits]:
             low, high = self.estimates(deviate)
-            return taken(low, chosen), taken(high, chosen)
+            return low.take(chosen), high.take(chosen)
 
-        correlation = self.correlation
-        return estimates, None if correlation is None else correlation[np.ix_(chosen, chosen)]
+        r = self.correlation
+        own = None if r is None else r[np.ix_(chosen, chosen)]
+        return dataclasses.replace(self, estimates=estimates, correlation=own)
 
 
 def crossing(distance: Callable[[float], float], least: float = -FURTHEST) -> float:

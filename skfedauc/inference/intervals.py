@@ -170,12 +170,12 @@ class AUCSpread(NamedTuple):
             return self.limit(end, deviate, method)
         return self._with_perfect(end, deviate, self.limit(1.0 - end, -deviate, method))
 
-    def with_errors(self, found: tuple[Floats, Floats, Floats], deviate: ArrayLike) -> AnyLimits:
+    def with_errors(self, found: Limits, deviate: ArrayLike) -> Limits:
         """Return limits; those of clustered rows have standard errors."""
         if np.isinf(self.degrees_of_freedom).all():
-            return Limits(*found)
+            return found
         quantile = np.copysign(self.quantile(np.abs(deviate)), deviate)
-        return ClusteredLimits(*found, np.sqrt(self.variance), quantile)
+        return found._replace(error=np.sqrt(self.variance), quantile=quantile)
 
     def quantile(self, deviate: ArrayLike) -> Floats:
         """Return the quantile of Student's t with the same tail as a normal quantile."""
@@ -231,24 +231,21 @@ class AUCSpread(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """Values with a lower and an upper limit each."""
+    """Values with a lower and an upper limit each.
+
+    Values that may be correlated have standard errors and the quantiles of the limits.
+    """
 
     value: Floats
     low: Floats
     high: Floats
+    error: Floats | None = None
+    quantile: Any = None
 
-
-class ClusteredLimits(NamedTuple):
-    """Limits of values that may be correlated, with standard errors and the limits' quantiles."""
-
-    value: Floats
-    low: Floats
-    high: Floats
-    error: Floats
-    quantile: Floats
-
-
-AnyLimits = Limits | ClusteredLimits
+    def take(self, which: Any) -> Limits:
+        """Return some of the values with their limits."""
+        parts = (part if part is None else part[which] for part in self)
+        return Limits._make(parts)
 
 
 class Spreads(NamedTuple):
@@ -271,11 +268,11 @@ class Spreads(NamedTuple):
         """Return the elements of the selected AUCs."""
         return Spreads(self.lowest.take(which), self.highest.take(which))
 
-    def estimates(self, deviate: float, method: Method = "logit") -> tuple[AnyLimits, AnyLimits]:
+    def estimates(self, deviate: float, method: Method = "logit") -> tuple[Limits, Limits]:
         """Return the lowest AUCs with lower limits, and the highest with upper limits."""
         low, high = self.lowest.auc, self.highest.auc
-        below = low, self.lowest.signed_limit(0.0, deviate, method), low
-        above = high, high, self.highest.signed_limit(1.0, deviate, method)
+        below = Limits(low, self.lowest.signed_limit(0.0, deviate, method), low)
+        above = Limits(high, high, self.highest.signed_limit(1.0, deviate, method))
         return self.lowest.with_errors(below, deviate), self.highest.with_errors(above, deviate)
 
 

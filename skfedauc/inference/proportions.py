@@ -7,7 +7,7 @@ square-and-add method (1998), with correlations (Zou and Donner 2008)), and so d
 (MOVER-R (Donner and Zou 2012)).
 
 The gap between groups is the difference, or the ratio, between the two true values furthest
-apart, with the limits of `differences.limits_of_difference`.
+apart, with the limits of `differences.AllPairs`.
 
 With clusters, cluster c has the part e_c of the numerator E of a group's ratio and the part m_c of
 the denominator M. The linearized variance (Cochran 1977) is the sum of the squared residuals ``r_c
@@ -33,14 +33,14 @@ from skfedauc.counts.moments import Floats
 from skfedauc.counts.moments import ratio as divided
 from skfedauc.inference.differences import (
     MOST_GROUPS,
+    AllPairs,
     Estimates,
     deviate_of_all_pairs,
     deviate_of_furthest_pair,
     shared_errors,
     squares_between,
-    taken,
 )
-from skfedauc.inference.intervals import AnyLimits, ClusteredLimits, Limits
+from skfedauc.inference.intervals import Limits
 from skfedauc.inference.row_effects import Units
 
 _GROUPS_AT_ONCE = 256
@@ -107,9 +107,7 @@ def _n_rows(rows: ArrayLike | Shares, tail: float) -> Floats:
     return rows.effective_rows(tail) if isinstance(rows, Shares) else np.asarray(rows, np.float64)
 
 
-def lower_limit_of_ratio(
-    one: AnyLimits, other: AnyLimits, correlation: Floats | None = None
-) -> Floats:
+def lower_limit_of_ratio(one: Limits, other: Limits, correlation: Floats | None = None) -> Floats:
     """Return the lower limit of a ratio between two estimates of at least 0 (Donner and Zou 2012).
 
     The upper limit is the reciprocal with exchanged roles, or infinite if that is 1 / 0.
@@ -148,33 +146,31 @@ def estimates_of_shares(shares: Floats, rows: Floats | Shares) -> Estimates:
     A single cluster's shares have the limits 0 and 1.
     """
 
-    def estimates(deviate: float) -> tuple[AnyLimits, AnyLimits]:
-        found: AnyLimits = clopper_pearson(shares, rows, tail_of(deviate))
+    def estimates(deviate: float) -> tuple[Limits, Limits]:
+        found = clopper_pearson(shares, rows, tail_of(deviate))
         if isinstance(rows, Shares):
             low, high = np.nan_to_num(found.low, nan=0.0), np.nan_to_num(found.high, nan=1.0)
-            found = ClusteredLimits(found.value, low, high, *rows.errors(deviate))
+            found = Limits(found.value, low, high, *rows.errors(deviate))
         return found, found
 
     return estimates
 
 
-def limits_of_ratio(
-    estimates: Estimates, n_groups: int, alpha: float, correlation: Floats | None = None
-) -> tuple[float, float]:
-    """Return limits for the smallest over the largest true value, see `limits_of_difference`.
+def limits_of_ratio(pairs: AllPairs, alpha: float) -> tuple[float, float]:
+    """Return limits for the smallest over the largest true value, see `AllPairs.largest`.
 
     Here, the upper limit has the error probability `alpha`, and the lower one half of it.
     """
-    lowest, highest = estimates(deviate_of_furthest_pair(alpha / 2, n_groups))
-    least, _ = _extreme_ratios(lowest, highest, correlation)
-    lowest, highest = estimates(deviate_of_all_pairs(alpha, n_groups))
-    _, largest = _extreme_ratios(lowest, highest, correlation)
+    ends = pairs.estimates(deviate_of_furthest_pair(alpha / 2, pairs.n_groups))
+    least, _ = _extreme_ratios(*ends, pairs.correlation)
+    ends = pairs.estimates(deviate_of_all_pairs(alpha, pairs.n_groups))
+    _, largest = _extreme_ratios(*ends, pairs.correlation)
     # The smallest upper limit of a ratio is the reciprocal of the largest lower limit.
     return least, min(1.0 / largest, 1.0) if largest > 0.0 else 1.0
 
 
 def _extreme_ratios(
-    lowest: AnyLimits, highest: AnyLimits, correlation: Floats | None
+    lowest: Limits, highest: Limits, correlation: Floats | None
 ) -> tuple[float, float]:
     """Return the smallest and the largest lower limit over all pair ratios."""
     n_groups = lowest.value.size
@@ -186,7 +182,7 @@ def _extreme_ratios(
     for start in range(0, n_groups, _GROUPS_AT_ONCE):
         here = slice(start, start + _GROUPS_AT_ONCE)
         of_pairs = None if correlation is None else correlation[here]
-        found = lower_limit_of_ratio(taken(lowest, (here, None)), highest, of_pairs)
+        found = lower_limit_of_ratio(lowest.take((here, None)), highest, of_pairs)
         # Omit the ratio of a group to itself.
         own = np.eye(found.shape[0], n_groups, start, dtype=bool)
         smallest = min(smallest, float(found.min(where=~own, initial=np.inf)))

@@ -378,11 +378,11 @@ class ReliabilityDisplay(_CurvesDisplay):
         cells = cells_of_probabilities(report.counts, f"{type(self).__name__}.from_report")
         clusters = estimates_of(report).pairs.clusters
         own = None if clusters is None else ClusterCells(clusters, cells)
-        found, (_, low, high) = reliability(cells, bins, own)
+        found, limits = reliability(cells, bins, own)
         means = mean_scores(cells, 0.95)
         edges = np.flatnonzero(np.diff(found.groups)) + 1
         self.mean_score, self.share, self.low, self.high = (
-            np.split(values, edges) for values in (found.mean, found.share, low, high)
+            np.split(values, edges) for values in (found.mean, found.share, limits.low, limits.high)
         )
         self.difference, self.deviation = means.mean - means.prevalence, means.deviation
 

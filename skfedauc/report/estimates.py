@@ -235,7 +235,7 @@ class GroupEstimates:
         if self.measure.is_auc:
             groups = UsedGroups.of(self.extremes_in_use)
             estimates = functools.partial(groups.spreads.estimates, method=method)
-            return AllPairs(estimates, int(used.sum()), groups.correlation, 1.0)
+            return AllPairs(estimates, int(used.sum()), groups.correlation)
         ends = self.extremes if self.pairs.is_binned else (self,)
         lowest, highest = ends[0].values_in_use, ends[-1].values_in_use
 
@@ -246,7 +246,7 @@ class GroupEstimates:
             low, high = (np.where(self.pairs.defined, of, values)[used] for of in limits)
             return Limits(lowest, low, lowest), Limits(highest, highest, high)
 
-        return AllPairs(of_measure, int(used.sum()), None, most - least)
+        return AllPairs(of_measure, int(used.sum()), most=most - least)
 
     @property
     def extremes(self) -> tuple[GroupEstimates, GroupEstimates]:

@@ -529,8 +529,7 @@ def largest_difference_test(
     if pairs is not None:
         low, high = pairs.largest(1.0 - confidence_level)
     if pairs is not None and has_pvalue:
-        of_pairs = pairs.estimates, used.size, pairs.correlation
-        pvalue, pair = differences.clearest_difference(*of_pairs)
+        pvalue, pair = pairs.test()
     highest = labels[int(np.nanargmax(values))]
     lowest = labels[values.size - 1 - int(np.nanargmin(values[::-1]))]
     clearest = None if pair is None else tuple(labels[g] for g in used[list(pair)])

@@ -532,7 +532,7 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
                 value, low, high = (of[used] for of in (average, found["ci_low"], found["ci_high"]))
                 return Limits(value, low, value), Limits(value, value, high)
 
-            pairs = AllPairs(estimates, int(used.sum()), None, 1.0)
+            pairs = AllPairs(estimates, int(used.sum()))
         return largest_difference_test(pairs, average, self._places[0], LEVEL)
 
 
