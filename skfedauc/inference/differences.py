@@ -21,6 +21,7 @@ at both extremes.
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -29,7 +30,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from skfedauc._words import counted, shortened
 from skfedauc.counts.moments import Floats, ratio
-from skfedauc.inference.intervals import AUCSpread, Limits, Spreads
+from skfedauc.inference.intervals import AUCSpread, Limits, Method, Spreads
 from skfedauc.inference.quantiles import (
     normal_quantile,
     roots_of,
@@ -414,26 +415,6 @@ class DifferenceTest:
         )
 
 
-class UsedGroups(NamedTuple):
-    """The groups with an AUC: their indices, AUCs and correlations.
-
-    `correlation` has shape (n_used, n_used); None for independent AUCs, or above `MOST_GROUPS`
-    groups.
-    """
-
-    numbers: Numbers
-    spreads: Spreads
-    correlation: Floats | None
-
-    @classmethod
-    def of(cls, extremes: Extremes) -> UsedGroups:
-        """Return the groups in use."""
-        used, correlation = np.flatnonzero(extremes.given.defined), None
-        if used.size <= MOST_GROUPS:
-            correlation = least_correlation(extremes, lambda x: x.correlation_matrix(used))
-        return cls(used, Spreads.of(extremes).take(used), correlation)
-
-
 def largest_difference(
     one: Limits, other: Limits, sign: float, correlation: Floats | None
 ) -> tuple[float, tuple[int, int]]:
@@ -484,13 +465,23 @@ class AllPairs:
     """Differences between all pairs of groups, with limits for all pairs together.
 
     No limit is beyond that of the largest difference, and none above `most`. Above `MOST_GROUPS`
-    groups, the limits of single groups add up.
+    groups, the limits of single groups add up, and there are no correlations, of shape (n_groups,
+    n_groups), which are None for independent values as well.
     """
 
     estimates: Estimates
     n_groups: int
     correlation: Floats | None = None
     most: float = 1.0
+
+    @classmethod
+    def of(cls, extremes: Extremes, method: Method = "logit") -> AllPairs:
+        """Return the pairs of the groups with an AUC."""
+        used, correlation = np.flatnonzero(extremes.given.defined), None
+        if used.size <= MOST_GROUPS:
+            correlation = least_correlation(extremes, lambda x: x.correlation_matrix(used))
+        spreads = Spreads.of(extremes).take(used)
+        return cls(functools.partial(spreads.estimates, method=method), used.size, correlation)
 
     def largest(self, alpha: float) -> tuple[float, float]:
         """Return limits for the largest minus the smallest true value, of at least two groups.
@@ -504,9 +495,14 @@ class AllPairs:
         """Return the largest lower limit, and its pair."""
         return largest_difference(*self.estimates(deviate), -1.0, self.correlation)
 
+    def largest_limit(self, deviate: float) -> tuple[float, tuple[int, int]]:
+        """Return the largest upper limit, and its pair."""
+        lowest, highest = self.estimates(deviate)
+        limit, pair = largest_difference(highest, lowest, 1.0, self.correlation)
+        return min(limit, self.most), pair
+
     def _most_apart(self, alpha: float) -> float:
-        lowest, highest = self.estimates(deviate_of_furthest_pair(alpha / 2, self.n_groups))
-        return min(largest_difference(highest, lowest, 1.0, self.correlation)[0], self.most)
+        return self.largest_limit(deviate_of_furthest_pair(alpha / 2, self.n_groups))[0]
 
     def test(self) -> tuple[float, tuple[int, int] | None]:
         """Return the p value of the largest difference, and the pair that determines it.
@@ -684,15 +680,8 @@ def difference_below(extremes: Extremes, bound: float, tail: float) -> Extreme:
     """Test that all true group AUCs in use differ by less than a bound."""
     from scipy.special import ndtr
 
-    groups = UsedGroups.of(extremes)
-    n_groups = groups.numbers.size
-
-    def highest(deviate: float) -> tuple[float, tuple[int, int]]:
-        low, high = groups.spreads.estimates(deviate)
-        return largest_difference(high, low, 1.0, groups.correlation)
-
-    limit, pair = highest(deviate_of_furthest_pair(tail, n_groups))
-    deviate = crossing(lambda z: bound - highest(z)[0])
-    pvalue = float(ndtr(-deviate)) * (2.0 if n_groups > MOST_GROUPS else 1.0)
-    numbers = tuple(groups.numbers[list(pair)].tolist())
-    return Extreme(min(limit, 1.0), min(pvalue, 1.0), numbers, limit < bound)
+    pairs, used = AllPairs.of(extremes), np.flatnonzero(extremes.given.defined)
+    limit, pair = pairs.largest_limit(deviate_of_furthest_pair(tail, used.size))
+    deviate = crossing(lambda z: bound - pairs.largest_limit(z)[0])
+    pvalue = float(ndtr(-deviate)) * (2.0 if used.size > MOST_GROUPS else 1.0)
+    return Extreme(limit, min(pvalue, 1.0), tuple(used[list(pair)].tolist()), limit < bound)

@@ -17,7 +17,7 @@ from skfedauc.counts.score_counts import view_of
 from skfedauc.inference import measures, variances
 from skfedauc.inference.clusters import pooled_clusters, variances_of_clusters
 from skfedauc.inference.curves import GroupCurves
-from skfedauc.inference.differences import AllPairs, UsedGroups
+from skfedauc.inference.differences import AllPairs
 from skfedauc.inference.intervals import AUCSpread, Limits, Method, Notes, group_limits
 from skfedauc.inference.proportions import tail_of
 from skfedauc.inference.quantiles import normal_quantile
@@ -233,9 +233,7 @@ class GroupEstimates:
         """Return the differences between all pairs of groups in use."""
         (values, used), (least, most) = self.group_values, self.measure.scale
         if self.measure.is_auc:
-            groups = UsedGroups.of(self.extremes_in_use)
-            estimates = functools.partial(groups.spreads.estimates, method=method)
-            return AllPairs(estimates, int(used.sum()), groups.correlation)
+            return AllPairs.of(self.extremes_in_use, method)
         ends = self.extremes if self.pairs.is_binned else (self,)
         lowest, highest = ends[0].values_in_use, ends[-1].values_in_use
 
