@@ -387,7 +387,7 @@ def _tolerances(audit: Audited, model: str) -> tuple[list[Row], list[dict[str, A
             n_rows = _n_rows_to_decide(found, audit.samples[column])
             limits = wording.with_limits(question, found.gap)
             text = wording.short(found) if found.missing else limits
-            text += f"; needs {n_rows:,} rows" if n_rows else ""
+            text += f"; needs {n_rows:,} rows in all" if n_rows else ""
             cells.append(Cell(found.tolerated, text, *found.gap, float(question.is_ratio), limit))
             case = {"column": column, "gap": name, "required": bound.rpartition(" ")[0]}
             case |= {key: plain_number(getattr(found, key)) for key in ("limit", *_NUMBERS[:3])}

@@ -219,8 +219,8 @@ def on_groups(found: Answer) -> list[str]:
     if is_open and any(apart.values()):
         most = {g: gap_text(question, max(-low[g], high[g])) for g in is_open}
         items = [f"{named(found, g)} ({of})" for g, of in most.items()]
-        beside = f"Undecided beside {named(found, reference)}"
-        sentences.append(f"{beside}, apart by at most: {listed(items)}.")
+        beside = f"Not shown to differ from {named(found, reference)}, with the largest difference"
+        sentences.append(f"{beside} possible: {listed(items)}.")
     if not math.isnan(found.expected):
         count = _COUNTS.get(len(rows), f"{len(rows):,}")
         who, expected = f"{count} groups of these sizes", gap_text(question, found.expected)
