@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -63,10 +64,10 @@ class ClusterCounts:
             return parts[0] if len(parts) == 1 else parts
 
         by_group = counts.regroup(without_cluster if has_groups else None)
-        group_of = _numbered(map(without_cluster, labels), by_group.groups or (None,))
+        group_of = positions_of(map(without_cluster, labels), by_group.groups or (None,))
         clusters = [label[position] if has_groups else label for label in labels]
         distinct = tuple(dict.fromkeys(clusters))
-        cluster_of = _numbered(clusters, distinct)
+        cluster_of = positions_of(clusters, distinct)
         return by_group, cls(counts, group_of, cluster_of, len(by_group), len(distinct))
 
     @property
@@ -78,12 +79,8 @@ class ClusterCounts:
 
     def extremes(self) -> tuple[ClusterCounts, ClusterCounts]:
         """The same rows' counts with the lowest and the highest AUCs."""
-        lowest, highest = (self.with_units(end) for end in extremes_of(self.units))
-        return lowest, highest
-
-    def with_units(self, units: ScoreCounts) -> ClusterCounts:
-        """Return counts for the same units with other scores, such as decisions."""
-        return dataclasses.replace(self, units=units)
+        low, high = extremes_of(self.units)
+        return dataclasses.replace(self, units=low), dataclasses.replace(self, units=high)
 
     def without_groups(self) -> ClusterCounts:
         """Return the counts with all rows in one group; a cluster can then have several units."""
@@ -120,7 +117,7 @@ def _units_of(groups: Numbers, clusters: Numbers, n_clusters: int) -> tuple[Numb
     return unit, *np.divmod(distinct.astype(np.intp), max(n_clusters, 1))
 
 
-def _numbered(labels: Any, distinct: tuple[Any, ...]) -> Numbers:
+def positions_of(labels: Iterable[Any], distinct: tuple[Any, ...]) -> Numbers:
     number = {label: i for i, label in enumerate(distinct)}
     return np.array([number[label] for label in labels], np.intp)
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
-import itertools
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,7 +18,7 @@ from numpy.typing import NDArray
 
 from skfedauc import _rows
 from skfedauc._kernel import Cells, concordance, cross_concordance, number_cells
-from skfedauc.cluster_counts import ClusterCounts
+from skfedauc.cluster_counts import ClusterCounts, positions_of
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.disclosure import Need, needs
 from skfedauc.counts.moments import Floats
@@ -82,11 +81,8 @@ class GroupPairs:
         """For each part, the index of each of its groups among all groups."""
         if not self.is_within_folds:
             return (np.arange(self.n_groups),)
-        position = {label: g for g, label in enumerate(self.counts.groups or ())}
-        return tuple(
-            np.array([position[label] for label in part.groups or ()], np.intp)
-            for part in self.parts
-        )
+        labels = self.counts.groups or ()
+        return tuple(positions_of(part.groups or (), labels) for part in self.parts)
 
     def counts_for(self, result: str) -> ScoreCounts:
         """Return `counts`; raise an error if pairs consist of rows of the same fold only."""
@@ -222,9 +218,7 @@ class GroupPairs:
     def auc(self) -> Floats:
         """Each group's AUC; NaN if the group lacks a class."""
         auc = np.full(self.n_groups, np.nan)
-        used = self.defined
-        # Divide by 2 last, since halving is exact.
-        auc[used] = (self.u2[used] / self.of_group[used]).astype(np.float64) / 2.0
+        np.divide(self.u2.astype(np.float64) / 2.0, self.of_group, out=auc, where=self.defined)
         # Rounding of weights may give slightly more than 1.
         np.minimum(auc, 1.0, out=auc)
         return auc
@@ -239,7 +233,9 @@ class GroupPairs:
         for part in self.parts:
             found = view_of(part).concordance
             u2 += _exact_sum(found.u2)
-            pairs += _exact_sum(_exact(found.positives) * found.negatives)
+            # The type of twice U also holds the number of pairs.
+            negatives, positives = (of.astype(found.u2.dtype) for of in found[2:4])
+            pairs += _exact_sum(positives * negatives)
         return u2, pairs
 
     @functools.cached_property
@@ -250,8 +246,6 @@ class GroupPairs:
             return (low + high) / 2, pairs
         u2, pairs = 0, 0
         for part in self.parts:
-            if len(part) == 0:
-                continue
             found = view_of(part).concordance
             # From 2**32 rows on, 64 bits may not hold the sums.
             n_rows = int(part.n_negatives.sum() + part.n_positives.sum())
@@ -332,8 +326,6 @@ class GroupPairs:
 
     def _added(self, of_parts: list[NDArray[Any]]) -> NDArray[Any]:
         """Sum arrays over the parts; each has one value for each group in its part."""
-        if self.folds is None:
-            return of_parts[0]
         total = np.zeros(self.n_groups, np.result_type(*of_parts))
         for positions, values in zip(self.positions, of_parts, strict=True):
             total[positions] += values
@@ -357,20 +349,11 @@ def _cross_sums(counts: ScoreCounts) -> tuple[Floats, Floats]:
     return cross_concordance(counts.cells), pairs
 
 
-def _exact(values: NDArray[Any]) -> NDArray[Any]:
-    """Return integers as Python integers, which do not overflow, and floats unchanged."""
-    return values if values.dtype.kind == "f" else values.astype(object)
-
-
 def _exact_sum(values: NDArray[Any]) -> Any:
     """Sum of values: a Python integer for integers, a float for floats."""
-    if values.dtype.kind == "f":
-        return float(values.sum())
-    if values.dtype.kind == "O":
-        return sum(values.tolist())
-    halves = values >> np.uint64(32), values & np.uint64(0xFFFFFFFF)
-    high, low = (int(half.sum(dtype=np.uint64)) for half in halves)
-    return (high << 32) + low
+    if values.dtype.kind != "u":
+        return values.sum(keepdims=True).item()
+    return (int((values >> 32).sum()) << 32) + int((values & 0xFFFFFFFF).sum())
 
 
 class Ranks(NamedTuple):
@@ -389,15 +372,9 @@ def ranks_among_all(cells: Cells) -> Ranks:
     # Counts of at most 2**40 rows are also exact as floats.
     dtype: Any = np.uint64 if cells.weights is None else np.float64
     tie, _ = number_cells(cells.scores)
-    under, up_to = np.zeros((2, 2, tie.size), dtype)
-    total = np.zeros(2, dtype)
-    for i, amounts in enumerate(cells.amounts):
-        sums = np.cumsum(np.bincount(tie, amounts)).astype(dtype)
-        if sums.size:
-            total[i] = sums[-1]
-            up_to[i] = sums[tie]
-            under[i] = np.append(dtype(0), sums[:-1])[tie]
-    return Ranks(under, up_to, total)
+    upto = [np.append(0.0, np.cumsum(np.bincount(tie, of))) for of in cells.amounts]
+    sums = np.array(upto).astype(dtype)
+    return Ranks(sums.take(tie, axis=1), sums.take(tie + 1, axis=1), sums[:, -1])
 
 
 def u2_over_all(cells: Cells) -> NDArray[Any]:
@@ -411,10 +388,9 @@ def u2_over_all(cells: Cells) -> NDArray[Any]:
         dtype = object  # Python's integers do not overflow.
     below = (ranks.under + ranks.up_to).astype(dtype, copy=False)
     u2 = np.zeros((2, 2, cells.starts.size - 1), dtype)
-    if u2.size:
-        for i, j in itertools.product(range(2), repeat=2):
-            pairs = cells.amounts[i].astype(dtype) * below[j]
-            u2[i, j] = np.add.reduceat(pairs, cells.starts[:-1], dtype=dtype)
+    for i, amounts in enumerate(cells.amounts):
+        pairs = amounts.astype(dtype) * below
+        u2[i] = np.add.reduceat(pairs, cells.starts[:-1], axis=1, dtype=dtype)
     return u2
 
 

@@ -7,7 +7,7 @@ are grouped, selected and merged like scores.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -273,4 +273,4 @@ def decisions_of(report: GroupAUC, decisions: ScoreCounts | None) -> GroupPairs 
     labels = report.counts.groups or ()
     of_units = [labels[g] for g in clusters.group_of]
     counts = decisions.regroup(dict(zip(decisions.groups or (), of_units, strict=True)))
-    return GroupPairs(counts, clusters=clusters.with_units(decisions))
+    return GroupPairs(counts, clusters=replace(clusters, units=decisions))

@@ -12,7 +12,7 @@ import functools
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -179,10 +179,8 @@ def _bits_of(number: float) -> int:
 _Rule: TypeAlias = _Probabilities | _Scores | _Edges
 
 
-# Arguments of each constructor that a state may name
-_ARGUMENTS = {
-    rule.name: [field.name for field in fields(rule)] for rule in (_Probabilities, _Scores, _Edges)
-}
+# Constructors that a state may name, and their arguments
+_ARGUMENTS = [(rule.name, {field.name for field in fields(rule)}) for rule in get_args(_Rule)]
 
 
 class Immutable:
@@ -411,12 +409,11 @@ class Bins(Immutable):
         # Messages do not quote values of a file, because nested values may be too deep for repr.
         rule, arguments = state.get("rule"), {**state}
         arguments.pop("rule", None)
-        known = _ARGUMENTS.get(rule) if isinstance(rule, str) else None
         # Other types have surprising conversions, such as True to 1.0 and nested lists to columns.
         numbers = arguments.get("edges", list(arguments.values()))
         kinds = {int, float} if rule == "at" else {int}
         is_valid = isinstance(numbers, list) and {*map(type, numbers)} <= kinds
-        has_names = known is not None and set(arguments) == set(known)
+        has_names = (rule, set(arguments)) in _ARGUMENTS
         if not has_names or not is_valid:
             raise (TypeError if has_names else ValueError)(
                 "state must have a rule of 'of_probabilities', 'of_scores' or 'at' and the "
@@ -632,7 +629,6 @@ def _chosen(value: nw.Expr, edges: Sequence[float], results: Sequence[float]) ->
 
 
 def _either(condition: nw.Expr, then: nw.Expr | float, otherwise: nw.Expr | float) -> nw.Expr:
-    """Return one of two expressions or constants."""
     import narwhals.stable.v2 as nw
 
     first, second = (nw.lit(of) if isinstance(of, float) else of for of in (then, otherwise))

@@ -233,7 +233,6 @@ def merged_rules(parts: Sequence[Disclosure]) -> Disclosure:
 
 
 def level_in_words(rule: Disclosure) -> str:
-    """Return the level for messages, with the bins."""
     if rule.level == "bins":
         return "ranges of scores" if rule.bins is None else repr(rule.bins)
     return "a summary" if rule.level == "summary" else "exact"

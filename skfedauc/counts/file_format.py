@@ -87,7 +87,6 @@ _BYTES_PER_VALUE, _FEW_BYTES = 64, 1 << 20
 
 
 def content_of(state: State) -> bytes:
-    """Return a file's content."""
     starts, values = values_of(state)
     sizes = np.diff(starts)
     of_groups = {name: _column_of(of) for name, of in named_columns(state, values).items()}
@@ -97,7 +96,7 @@ def content_of(state: State) -> bytes:
         kind = _type_of(name, is_weighted=state.is_weighted)
         columns[name] = pa.array(array.tolist() if pa.types.is_decimal(kind) else array, kind)
     table = with_columns(columns)
-    described = {name: facts for name, (facts, _) in of_groups.items()}
+    described = [{"name": name, **facts} for name, (facts, _) in of_groups.items()]
     text = json.dumps(_facts_of(state, described), ensure_ascii=False).encode()
     varied = [name for name, of in values.items() if of.dtype.kind == "f" and not _repeats(of)]
     return written(
@@ -119,10 +118,9 @@ def with_columns(columns: Mapping[str, Any]) -> Any:
     return table.cast(pa.schema(fields))
 
 
-def _facts_of(state: State, columns: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+def _facts_of(state: State, columns: list[dict[str, Any]]) -> dict[str, Any]:
     negatives, positives = state.n_rows
     rule = state.disclosure
-    described = [{"name": name, **of_column} for name, of_column in columns.items()]
     facts: dict[str, Any] = {
         "format": FORMATS["ScoreCounts"],
         "version": VERSION,
@@ -133,12 +131,12 @@ def _facts_of(state: State, columns: Mapping[str, Mapping[str, Any]]) -> dict[st
         "n_positives": positives,
         "n_missing": state.n_missing,
         "is_weighted": state.is_weighted,
-        "group_columns": None if state.labels is None else described,
+        "group_columns": None if state.labels is None else columns,
         "labels_seen": list(state.classes.seen),
         "pos_label": state.classes.pos_label,
         "sources": [source.to_dict() for source in state.sources],
     }
-    if state.group_names != tuple(columns):
+    if state.group_names != tuple(column["name"] for column in columns):
         facts["group_names"] = list(state.group_names)
     if rule.level == "bins":
         facts["bins"] = None if rule.bins is None else rule.bins.to_dict()
@@ -250,13 +248,10 @@ def read_content(data: Any, name: str, limits: Limits) -> State:
 def read_sources(path: Any) -> tuple[Source, ...]:
     """Return a file's sources without reading its table; none if it is damaged."""
     try:
-        return _sources_of(json.loads(pq.read_metadata(path).metadata[KEY]))
+        facts = json.loads(pq.read_metadata(path).metadata[KEY])
+        return in_order(map(Source.from_dict, facts["sources"]))
     except Exception:  # reading the counts will raise the error
         return ()
-
-
-def _sources_of(facts: Mapping[str, Any]) -> tuple[Source, ...]:
-    return in_order(map(Source.from_dict, facts["sources"]))
 
 
 def _read(file: Any, told: dict[str, Any], data: Any, limits: Limits) -> State:
@@ -377,7 +372,7 @@ def _known_facts(facts: Mapping[str, Any]) -> dict[str, Any]:
         "group_names": tuple(facts.get("group_names", names)),
         "classes": _labels.Classes(tuple(facts["labels_seen"]), facts["pos_label"]),
         "n_missing": facts["n_missing"],
-        "sources": _sources_of(facts),
+        "sources": in_order(map(Source.from_dict, facts["sources"])),
         "is_complete": True,
     }
 
@@ -526,7 +521,6 @@ def _coded(known: list[Any]) -> tuple[dict[str, Any], list[Any]]:
 
 
 def labels_of(described: Sequence[Mapping[str, Any]], columns: Sequence[Any]) -> NDArray[Any]:
-    """Return the group labels from a file's columns."""
     parts = [_labels_of(facts, array) for facts, array in zip(described, columns, strict=True)]
     if len(parts) > 1:
         return object_array(zip(*parts, strict=True))
@@ -641,7 +635,6 @@ def read_file(
 
 
 def check_bytes(data: object, kind: str = "ScoreCounts") -> None:
-    """Raise a TypeError unless a file's content is bytes."""
     if not isinstance(data, bytes | bytearray | memoryview):
         raise TypeError(
             f"data must be the bytes that {kind}.to_bytes returned; got {described(data)}. "
@@ -874,15 +867,12 @@ def _sizes(data: bytes, place: int, stop: int) -> Iterator[int]:
 
 def _number(data: bytes, place: int) -> tuple[int, int]:
     """Read an unsigned integer with 7 bits per byte."""
-    value = data[place]
-    if value < 128:  # most integers
-        return value, place + 1
-    value &= 127
-    for shift in range(7, 70, 7):
-        place += 1
-        value |= (data[place] & 127) << shift
-        if data[place] < 128:
-            return value, place + 1
+    value = 0
+    for shift in range(0, 70, 7):
+        byte, place = data[place], place + 1
+        value |= (byte & 127) << shift
+        if byte < 128:
+            return value, place
     raise ValueError("an integer has too many bytes")
 
 
@@ -899,11 +889,7 @@ def _structure(data: bytes, place: int) -> tuple[dict[int, Any], int]:
             field, place = _value(data, place + 1, _INTEGERS[0])
         if field in found:
             raise ValueError("its metadata repeat a field")
-        if head & 15 in _INTEGERS:  # most values
-            value, place = _number(data, place)
-            found[field] = value >> 1 ^ -(value & 1)
-        else:
-            found[field], place = _value(data, place, head & 15)
+        found[field], place = _value(data, place, head & 15)
     return found, place + 1
 
 

@@ -31,9 +31,8 @@ from skfedauc.counts.state import MOST_ROWS, Source, State, check_weight_sums, w
 if TYPE_CHECKING:
     import pandas as pd
 
-# Columns of counts, after the columns of the group labels
-COUNT_COLUMNS = ("score", "n_negatives", "n_positives")
-N_ROWS = COUNT_COLUMNS[1:]
+# Columns of counts, after the columns of the group labels and of the scores
+N_ROWS = ("n_negatives", "n_positives")
 RANGE_COLUMNS = ("score_low", "score_high")
 WEIGHT_COLUMNS = (
     "weight_negatives",
@@ -67,7 +66,6 @@ def check(is_right: Mapping[str, object]) -> None:
 
 
 def pyarrow_parquet() -> Any:
-    """Return the module `pyarrow.parquet`."""
     try:
         return importlib.import_module("pyarrow.parquet")
     except ImportError as error:
@@ -158,7 +156,6 @@ receiver's limit of 1; pass limits=Limits(max_rows=...) to accept it.
 
 
 def check_limits(limits: object) -> Limits:
-    """Return the limits, or the default limits for None."""
     if limits is None:
         return Limits()
     if not isinstance(limits, Limits):
@@ -406,7 +403,6 @@ def _entry_of_pandas(label: Any) -> dict[str, Any] | None:
 
 
 def label_of(entry: Any) -> Any:
-    """Return an entry's label."""
     if isinstance(entry, list):
         return tuple(map(label_of, entry))
     if not isinstance(entry, dict):

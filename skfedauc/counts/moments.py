@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc._kernel import Cells, Concordance
+from skfedauc._kernel import Cells
 
 Floats = NDArray[np.float64]
 
@@ -109,22 +109,6 @@ class Summary(NamedTuple):
     def has_limits(self) -> bool:
         """Whether there are sums with the lowest and the highest AUCs."""
         return len(self.u2) > 1
-
-    @property
-    def concordance(self) -> Concordance:
-        """Rows and concordant pairs of each group."""
-        rows = self.negatives, self.positives
-        negatives, positives = rows if self.weights is None else self.weights[:2]
-        return Concordance(*rows, negatives, positives, self.u2[0])
-
-    @property
-    def extremes(self) -> tuple[Summary, Summary]:
-        """The same rows' summaries with the lowest and the highest AUCs."""
-        last = len(self.u2) - 1
-        low, high = (
-            self._replace(u2=self.u2[[n]], moments=self.moments[[n]]) for n in (min(1, last), last)
-        )
-        return low, high
 
     def take(self, groups: NDArray[np.intp]) -> Summary:
         """Return some groups' summary, in this order."""

@@ -19,7 +19,7 @@ from skfedauc.counts.disclosure import (
     level_in_words,
     needs,
 )
-from skfedauc.counts.moments import Summary
+from skfedauc.counts.moments import Summary, ratio
 from skfedauc.counts.state import MOST_ROWS, Ranges, State, by_class
 
 Floats = NDArray[np.float64]
@@ -93,10 +93,8 @@ def _summarized(state: State) -> State:
     ends = () if state.ranges is None else state.extremes
     counted = [one.over(exponent) for one in (state, *ends)]
     negatives, positives = counted[0].rows_by_class
-    weights = None
-    if state.is_weighted:
-        of_rows = (negatives.weight, positives.weight, negatives.squares, positives.squares)
-        weights = np.stack(of_rows)
+    of_rows = negatives.weight, positives.weight, negatives.squares, positives.squares
+    weights = np.stack(of_rows) if state.is_weighted else None
     u2 = np.stack([one.concordance.u2 for one in counted])
     has_pairs = (negatives.n > 0) & (positives.n > 0)
     moments = np.stack([np.where(has_pairs, one.own_moments, 0.0) for one in counted])
@@ -327,7 +325,7 @@ def _join_nearest(cells: Cells, ranges: Ranges, max_cells: int) -> tuple[Cells, 
 def _shares_of_cells(cells: Cells, ranges: Ranges) -> tuple[Floats, Floats, Floats]:
     """Return the ends of ranges with the shares of rows up to them, and shares of the rows."""
     amounts = np.stack([amount.astype(np.float64) for amount in cells.amounts])
-    shares, (low, high) = _shares(amounts, amounts.sum(axis=1)), ranges
+    shares, (low, high) = ratio(amounts, amounts.sum(axis=1, keepdims=True), 0.0), ranges
     # The ends of each range; then shares of the rows with a range below this range, and with a
     # range that begins at or below the end of this range
     lows: Floats = np.stack([low, *_shares_before(shares, high, low, "left")])
@@ -338,7 +336,7 @@ def _shares_of_cells(cells: Cells, ranges: Ranges) -> tuple[Floats, Floats, Floa
     # Shares of all rows; then shares of each group, whose pairs give the mean width of the groups'
     # intervals
     of_groups = np.add.reduceat(amounts, cells.starts[:-1], axis=1)[:, cells.groups]
-    in_group = _shares(amounts, of_groups) / np.sqrt(n_groups)
+    in_group = ratio(amounts, of_groups, 0.0) / np.sqrt(n_groups)
     return lows, highs, np.concatenate([shares, in_group])
 
 
@@ -386,12 +384,6 @@ def _costs(lows: Floats, highs: Floats, sums: Floats) -> Floats:
     np.maximum(cost, 0.0, out=cost)
     cost *= _crossing(np.minimum(low[left], low[right]), np.maximum(high[left], high[right]))
     return cost
-
-
-def _shares(amounts: Floats, of_all: Floats) -> Floats:
-    """Return amounts by class as shares; 0 if there are none."""
-    of_all = of_all.reshape(2, -1)
-    return np.divide(amounts, of_all, out=np.zeros_like(amounts), where=of_all > 0)
 
 
 def _shares_before(

@@ -217,8 +217,11 @@ class State(_Facts):
 
         `u2` is twice Mann-Whitney's U: a group's AUC is ``u2 / (2 * negatives * positives)``.
         """
-        if self.summary is not None:
-            return self.summary.concordance
+        summary = self.summary
+        if summary is not None:
+            rows = summary.negatives, summary.positives
+            negatives, positives = rows if summary.weights is None else summary.weights[:2]
+            return Concordance(*rows, negatives, positives, summary.u2[0])
         found = kernel.concordance(self.cells, self.n_jobs)
         for array in found:
             array.flags.writeable = False
@@ -246,15 +249,12 @@ class State(_Facts):
         # The sums among all rows come with the sums within groups.
         among_all = vars(self).get("_sums")
         found, _ = among_all or kernel.placement_sums(self.cells, n_jobs=self.n_jobs)
+        squares = np.stack([rows.squares for rows in self.rows_by_class])
         # Without the rounding errors of rows that do not vary
-        of_negatives, of_positives = (
-            np.where(moments.is_rounding_error(squared, rows.squares), 0.0, [once, squared])
-            for once, squared, rows in zip(
-                found.once, found.squared, self.rows_by_class, strict=True
-            )
-        )
-        of_comparisons = found.comparisons, found.comparisons_squared
-        return OwnMoments._make([*of_positives, *of_negatives, *of_comparisons])
+        is_error = moments.is_rounding_error(found.squared, squares)
+        once, squared = np.where(is_error, 0.0, [found.once, found.squared])
+        of_rows = once[1], squared[1], once[0], squared[0]
+        return OwnMoments(*of_rows, found.comparisons, found.comparisons_squared)
 
     @functools.cached_property
     def _sums(self) -> tuple[PlacementSums, PlacementSums]:
@@ -296,7 +296,11 @@ class State(_Facts):
         """Exact counts with the lowest and the highest AUCs, of any rows, that ranges permit."""
         content = self.content
         if isinstance(content, Summary):
-            lowest, highest = content.extremes
+            last = len(content.u2) - 1
+            lowest, highest = (
+                content._replace(u2=content.u2[[n]], moments=content.moments[[n]])
+                for n in (min(1, last), last)
+            )
             return self._replace(content=lowest), self._replace(content=highest)
         if self.ranges is None:
             return self, self
@@ -448,10 +452,7 @@ def _faults(state: State) -> Iterator[tuple[str, Any]]:
     """Yield what may be wrong with a file's state, and whether it is, also by cell or group."""
     content = state.content
     negatives, positives, weights = content.negatives, content.positives, content.weights
-    what = "groups"
-    if isinstance(content, Cells):
-        what = "cells"
-        yield "its scores are not finite numbers", ~np.isfinite(content.scores)
+    what = "cells" if isinstance(content, Cells) else "groups"
     n_rows = [float(counts.sum(dtype=np.float64)) for counts in (negatives, positives)]
     yield "it has more rows than can be counted", max(n_rows) > MOST_ROWS
     yield f"it has {what} without rows", (negatives == 0) & (positives == 0)
@@ -461,6 +462,7 @@ def _faults(state: State) -> Iterator[tuple[str, Any]]:
         are_sums = are_weight_sums(weights, negatives, positives)
         yield "its weights do not match its counts", not are_sums.all()
     if isinstance(content, Cells):
+        yield "its scores are not finite numbers", ~np.isfinite(content.scores)
         wrong = wrong_ranges(content.scores, state.ranges, state.disclosure.bins)
         yield wrong or "", wrong is not None
     else:

@@ -88,10 +88,11 @@ def arguments_of(table: Any, names: Names, what: str = "the batch") -> dict[str,
     frame = _as_frame(table)
     found = {}
     for argument, of in _ARGUMENTS.items():
-        if argument == "groups" and of in names:
-            found[argument] = _rows.columns_of(frame, names[of], of, what)
-        elif of in names:
-            found[argument] = _rows.column_named(frame, names[of][0], of, what)
+        if of in names:
+            columns = _rows.columns_of(frame, names[of], of, what)
+            if of != "group":
+                columns = nw.from_native(columns, eager_only=True)[names[of][0]].to_native()
+            found[argument] = columns
     return found
 
 
@@ -395,7 +396,6 @@ def _refuse_single_batch(batches: Any) -> None:
 def _counted_round(
     workers: Any, count: Callable[[int, Any], Any], batch_round: list[tuple[int, Any]]
 ) -> list[State]:
-    """Return a round's counts by batch."""
     try:
         return list(workers(count(*item) for item in batch_round))
     except Exception as error:

@@ -144,14 +144,12 @@ def vector_of(state: State, grid: Grid, max_count: int | None = None) -> NDArray
 
 def state_of_vector(vector: Any, grid: Grid, modulus: int | None) -> State:
     """Return the score counts of a sum of vectors, without groups that have no rows."""
-    counts = _checked(vector, grid, modulus).reshape(2, -1)
-    (place,) = np.nonzero(counts.any(axis=0))
-    codes, numbers = np.divmod(place, grid.n_bins)
-    bins, labels, codes = grid.bins, grid.labels, codes.astype(np.intp)
+    counts = _checked(vector, grid, modulus).reshape(2, grid.n_groups, grid.n_bins)
+    codes, numbers = np.nonzero(counts.any(axis=0))
+    negatives, positives = counts[:, codes, numbers]
+    bins, labels = grid.bins, grid.labels
     if labels is not None:
         codes, labels = _group_codes.drop_unused(codes, labels)
-    numbers = numbers.astype(np.int64)
-    negatives, positives = counts[:, place]
     cells = Cells(np.zeros(0, np.int64), bins.scores_of(numbers), negatives, positives, None)
     return State(cells, labels, bins.ranges_of(numbers), Disclosure("bins", bins)).summed(codes)
 
@@ -226,8 +224,7 @@ def _whole(array: NDArray[Any], modulus: int | None) -> NDArray[Any]:
 
 def _place(grid: Grid, entry: int) -> str:
     """Return the class, the group and the bin of an entry, for messages."""
-    which, rest = divmod(entry, grid.n_groups * grid.n_bins)
-    group, number = divmod(rest, grid.n_bins)
+    which, group, number = np.unravel_index(entry, (2, grid.n_groups, grid.n_bins))
     of_group = ""
     if grid.labels is not None:
         of_group = f" of group {_words.shortened(grid.labels.tolist()[group])}"
