@@ -7,6 +7,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtr
 from sklearn.utils import Bunch
 
 from skfedauc import _input, _words
@@ -239,8 +240,6 @@ def _population(
     mean_positive: Floats, mean_negative: Floats, positives: Counts, negatives: Counts
 ) -> dict[str, Any]:
     """Return the true AUCs by the normal distribution function."""
-    from scipy.special import ndtr
-
     matrix = ndtr((mean_positive[:, None] - mean_negative) / np.sqrt(2.0))
     auc = np.diag(matrix).copy()
     pairs = np.outer(positives, negatives).astype(np.float64)
