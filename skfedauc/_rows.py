@@ -213,13 +213,6 @@ def _not_single_values(column: str, kind: Any, name: str) -> TypeError:
     )
 
 
-def column_named(X: Any, column: str | None, name: str, table: str) -> Any:
-    import narwhals.stable.v2 as nw
-
-    frame = nw.from_native(columns_of(X, [str(column)], name, table), eager_only=True)
-    return nw.to_native(frame[str(column)])
-
-
 def _unnamed_mend(name: str) -> str:
     """Return the remedy if X has lost its column names or its index."""
     if name != "groups":

@@ -88,10 +88,11 @@ def arguments_of(table: Any, names: Names, what: str = "the batch") -> dict[str,
     frame = _as_frame(table)
     found = {}
     for argument, of in _ARGUMENTS.items():
-        if argument == "groups" and of in names:
-            found[argument] = _rows.columns_of(frame, names[of], of, what)
-        elif of in names:
-            found[argument] = _rows.column_named(frame, names[of][0], of, what)
+        if of in names:
+            columns = _rows.columns_of(frame, names[of], of, what)
+            if argument != "groups":
+                columns = nw.to_native(nw.from_native(columns, eager_only=True)[names[of][0]])
+            found[argument] = columns
     return found
 
 
