@@ -133,7 +133,7 @@ def check_random_state(random_state: Any) -> np.random.RandomState:
 
 
 # Largest number of rows of a class in a `ScoreCounts`, for which products of counts are exact
-_MOST_ROWS = 1 << 40
+MOST_ROWS = 1 << 40
 
 
 def check_length(name: str, size: int, other: str, other_size: int) -> None:
@@ -359,10 +359,7 @@ def _refuse_infinite(
     scores: NDArray[np.float64], name: str, n_rows: NDArray[np.int64] | None = None
 ) -> None:
     """Refuse infinite numbers and NaN, to which the conversion to numpy turns NULL."""
-    # A finite sum implies finite scores. The sum of finite scores may overflow.
-    with np.errstate(over="ignore", invalid="ignore"):
-        looks_finite = bool(np.isfinite(scores.sum()))
-    if not looks_finite and not np.isfinite(scores).all():
+    if not np.isfinite(scores).all():
         n_nan = number_of_rows(np.isnan(scores), n_rows)
         n_infinite = number_of_rows(np.isinf(scores), n_rows)
         raise ValueError(
@@ -399,7 +396,7 @@ def check_sums(values: Any, name: str) -> NDArray[np.float64]:
 def check_counts(values: Any, name: str) -> NDArray[np.int64]:
     """Return counts as whole numbers from 0 to 2**40."""
     counts = check_sums(values, name)
-    if counts.size and counts.max() > _MOST_ROWS:
+    if counts.size and counts.max() > MOST_ROWS:
         raise ValueError(
             f"{name} must be at most 2**40, the most rows of a class that a ScoreCounts can count "
             f"exactly; got {float(counts.max()):.3g}."

@@ -20,9 +20,6 @@ Floats = NDArray[np.float64]
 Counts = NDArray[np.intp]
 Case = Literal["identical", "same_negatives", "same_positives", "different"]
 
-# Rows of a class that a `ScoreCounts` counts at most
-_MOST_SAMPLES = 1 << 40
-
 
 def make_group_scores(
     case: Case,
@@ -199,7 +196,7 @@ def make_uniform_scores(
     auc = _input.check_number(
         auc, "auc", at_least=0.5, at_most=1, hint=" For an AUC below 0.5, negate the scores."
     )
-    n_samples = _input.check_whole_number(n_samples, "n_samples", 2, _MOST_SAMPLES)
+    n_samples = _input.check_whole_number(n_samples, "n_samples", 2, _input.MOST_ROWS)
     prevalence = _input.check_share(prevalence, "prevalence")
     n_positives = min(max(round(n_samples * prevalence), 1), n_samples - 1)
     n_negatives = n_samples - n_positives

@@ -67,16 +67,14 @@ class ObservedAUC(NamedTuple):
     a: float
     b: float
 
-    def below(self, value: ArrayLike) -> Floats:
+    def below(self, value: ArrayLike) -> Any:
         """Return the probability that the observed AUC is below a value."""
-        found: Floats = betainc(*self, np.clip(value, 0.0, 1.0))
-        return found
+        return betainc(*self, np.clip(value, 0.0, 1.0))
 
-    def quantile(self, probability: ArrayLike) -> Floats:
+    def quantile(self, probability: ArrayLike) -> Any:
         """Return the observed AUC's quantile."""
-        found: Floats = betaincinv(*self, probability)
         # Normal scores have no AUC of 0 or 1.
-        return np.clip(found, _LEAST, 1.0 - _LEAST)
+        return np.clip(betaincinv(*self, probability), _LEAST, 1.0 - _LEAST)
 
 
 class Design(NamedTuple):
