@@ -118,13 +118,12 @@ def check_n_jobs(n_jobs: Any) -> int | None:
     return None if n_jobs is None else int(n_jobs)
 
 
-def check_random_state(random_state: Any) -> np.random.RandomState:
+def check_random_state(random_state: Any) -> Any:
     """Return a random number generator for None, an integer or a generator, as scikit-learn."""
     from sklearn.utils import check_random_state
 
     try:
-        generator: np.random.RandomState = check_random_state(random_state)
-        return generator
+        return check_random_state(random_state)
     except (ValueError, TypeError):
         raise ValueError(
             "random_state must be None, an integer from 0 to 2**32 - 1 or a numpy RandomState; "

@@ -409,6 +409,6 @@ def _splits(
 def _random_predictions(members: list[Any], X: Any, random_state: Any) -> NDArray[Any]:
     """Return the prediction of a random member for each row."""
     predictions = np.stack([np.asarray(member.predict(X)) for member in members])
-    rng: Any = _input.check_random_state(random_state)
+    rng = _input.check_random_state(random_state)
     drawn = rng.randint(len(members), size=predictions.shape[1])
     return np.asarray(predictions[drawn, np.arange(drawn.size)])

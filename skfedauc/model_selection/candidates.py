@@ -206,11 +206,10 @@ def _no_scores(results: Mapping[str, Any], absent: list[str], prefix: str, mend:
     )
 
 
-def results_of(search: Any) -> Mapping[str, Any]:
+def results_of(search: Any) -> Any:
     """Return the ``cv_results_`` of a search, or `search` itself if it is a table of results."""
     if isinstance(search, Mapping) or hasattr(search, "columns"):
-        results: Mapping[str, Any] = search
-        return results
+        return search
     if hasattr(search, "estimator"):
         check_is_fitted(search, "cv_results_")
     results = getattr(search, "cv_results_", None) or {}
