@@ -252,8 +252,7 @@ def encode_groups(
     """
     if isinstance(groups, EncodedGroups):
         has_label = groups.codes >= 0
-        codes, labels = drop_unused(groups.codes[has_label], groups.labels)
-        return of_all_rows(has_label, codes, labels)
+        return of_all_rows(has_label, *drop_unused(groups.codes[has_label], groups.labels))
     return _encode_all(_group_columns(groups, name), name, missing, n_rows)
 
 
@@ -264,18 +263,14 @@ def category_orders(groups: Any) -> tuple[tuple[Any, ...], ...]:
     """
     if not hasattr(groups, "dtype") and not hasattr(groups, "columns"):
         return ()
-    columns = [] if isinstance(groups, np.ndarray) else _group_columns(groups, "groups")
-    orders = tuple(map(_categories_of, columns))
+    orders = tuple(map(_categories_of, _group_columns(groups, "groups")))
     return orders if any(orders) else ()
 
 
 def _categories_of(column: Any) -> tuple[Any, ...]:
     dtype: Any = getattr(column, "dtype", None)
-    if getattr(dtype, "ordered", False):
-        return tuple(dtype.categories.tolist())
-    if type(dtype).__name__ == "Enum":
-        return tuple(dtype.categories.to_list())
-    return ()
+    is_ordered = getattr(dtype, "ordered", False) or type(dtype).__name__ == "Enum"
+    return tuple(dtype.categories) if is_ordered else ()
 
 
 def encode_columns(columns: Mapping[str, Any]) -> Encoded:

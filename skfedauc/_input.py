@@ -118,13 +118,12 @@ def check_n_jobs(n_jobs: Any) -> int | None:
     return None if n_jobs is None else int(n_jobs)
 
 
-def check_random_state(random_state: Any) -> np.random.RandomState:
+def check_random_state(random_state: Any) -> Any:
     """Return a random number generator for None, an integer or a generator, as scikit-learn."""
     from sklearn.utils import check_random_state
 
     try:
-        generator: np.random.RandomState = check_random_state(random_state)
-        return generator
+        return check_random_state(random_state)
     except (ValueError, TypeError):
         raise ValueError(
             "random_state must be None, an integer from 0 to 2**32 - 1 or a numpy RandomState; "
@@ -133,7 +132,7 @@ def check_random_state(random_state: Any) -> np.random.RandomState:
 
 
 # Largest number of rows of a class in a `ScoreCounts`, for which products of counts are exact
-_MOST_ROWS = 1 << 40
+MOST_ROWS = 1 << 40
 
 
 def check_length(name: str, size: int, other: str, other_size: int) -> None:
@@ -399,7 +398,7 @@ def check_sums(values: Any, name: str) -> NDArray[np.float64]:
 def check_counts(values: Any, name: str) -> NDArray[np.int64]:
     """Return counts as whole numbers from 0 to 2**40."""
     counts = check_sums(values, name)
-    if counts.size and counts.max() > _MOST_ROWS:
+    if counts.size and counts.max() > MOST_ROWS:
         raise ValueError(
             f"{name} must be at most 2**40, the most rows of a class that a ScoreCounts can count "
             f"exactly; got {float(counts.max()):.3g}."

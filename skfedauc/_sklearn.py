@@ -116,17 +116,6 @@ def response_method_name(
 
     A message names those of the `offered` methods that it has.
     """
-    _check_names_of_methods(response_method)
-    try:
-        method = _check_response_method(estimator, response_method)
-    except AttributeError as error:
-        text = shortened_text(str(error), 300)
-        mend = _instead(estimator, offered)
-        raise NoMethodError(f"response_method: {text}{mend}") from error
-    return str(getattr(method, "__name__", None) or method.func.__name__)
-
-
-def _check_names_of_methods(response_method: Any) -> None:
     is_several = isinstance(response_method, tuple | list) and len(response_method) > 0
     names = response_method if is_several else (response_method,)
     if not all(isinstance(name, str) for name in names):
@@ -134,6 +123,13 @@ def _check_names_of_methods(response_method: Any) -> None:
             "response_method must be None, the name of a method such as 'predict_proba', or a "
             f"tuple of names; got {shortened(response_method)}."
         )
+    try:
+        method = _check_response_method(estimator, response_method)
+    except AttributeError as error:
+        text = shortened_text(str(error), 300)
+        mend = _instead(estimator, offered)
+        raise NoMethodError(f"response_method: {text}{mend}") from error
+    return str(getattr(method, "__name__", None) or method.func.__name__)
 
 
 def _instead(estimator: Any, offered: tuple[str, ...]) -> str:
@@ -144,11 +140,10 @@ def _instead(estimator: Any, offered: tuple[str, ...]) -> str:
 
 def refuse_without_scores(estimator: Any, response_method: Any = None) -> None:
     """Raise an error if an estimator will have none of these methods after fitting."""
-    response_method = TWO_CLASSES if response_method is None else response_method
-    _check_names_of_methods(response_method)
     check_estimator(estimator, ("fit",))
     last = _last_step(estimator)
     asked = (response_method,) if isinstance(response_method, str) else response_method
+    asked = TWO_CLASSES if asked is None else asked
     # A method of the class may exist only after fitting. A class with ``__getattr__`` may create
     # any attribute on demand.
     if hasattr(type(last), "__getattr__") or any(hasattr(last, name) for name in asked):

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
+import narwhals.stable.v2 as nw
 import numpy as np
+import pandas as pd
 
 from skfedauc import _input, _labels, _rows, _words
 from skfedauc.counts import ScoreCounts
@@ -21,10 +23,6 @@ from skfedauc.report import GroupAUC
 from skfedauc.report.group_auc import estimates_of
 from skfedauc.report.groups import LeftOut, of_one_label, order_of
 from skfedauc.report.statistics import AVERAGES, Average, shares
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 _SIMULTANEOUS = ["simultaneous_low", "simultaneous_high"]
 
@@ -192,8 +190,6 @@ default="pooled"
     bmi     bp           -0.067            -0.135              0.001
             s5            0.015            -0.045              0.074
     """
-    import pandas as pd
-
     confidence_level = intervals.check_confidence_level(confidence_level)
     _check_options(statistic, over, groups)
     models = _models_of(scores, len(y_true) if hasattr(y_true, "__len__") else None)
@@ -346,8 +342,6 @@ def _checked_rows(
 
 def _models_of(scores: Any, n_rows: int | None) -> dict[Any, Any]:
     """Return the scores of each model by name; `n_rows` is the number of rows of y_true."""
-    import narwhals.stable.v2 as nw
-
     scores = _input.unwrapped(scores)
     if isinstance(scores, Mapping):
         models = dict(scores)
@@ -400,8 +394,6 @@ def _pairs_of(names: list[Any], reference: Any) -> Pairs:
 
 def _index(names: list[Any], pairs: Pairs, groups: pd.Index | None = None) -> pd.MultiIndex:
     """Return the index of a table of comparisons; the comparisons of a group are consecutive."""
-    import pandas as pd
-
     models = [[names[i] for i in of_pairs] for of_pairs in pairs]
     if groups is None:
         return pd.MultiIndex.from_arrays(models, names=["model_a", "model_b"])
@@ -415,8 +407,6 @@ def _index(names: list[Any], pairs: Pairs, groups: pd.Index | None = None) -> pd
 
 def _table(found: model_comparison.Comparisons, measure: Measure) -> pd.DataFrame:
     """Return a line for each comparison; with several groups, group by group."""
-    import pandas as pd
-
     table = pd.DataFrame({name: values.T.ravel() for name, values in found._asdict().items()})
     limits = ["ci_low", "ci_high", *_SIMULTANEOUS]
     table[limits] = table[limits].clip(-1.0, 1.0)

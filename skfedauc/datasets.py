@@ -7,6 +7,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtr
 from sklearn.utils import Bunch
 
 from skfedauc import _input, _words
@@ -18,9 +19,6 @@ __all__ = ["make_group_scores", "make_uniform_scores"]
 Floats = NDArray[np.float64]
 Counts = NDArray[np.intp]
 Case = Literal["identical", "same_negatives", "same_positives", "different"]
-
-# Rows of a class that a `ScoreCounts` counts at most
-_MOST_SAMPLES = 1 << 40
 
 
 def make_group_scores(
@@ -198,7 +196,7 @@ def make_uniform_scores(
     auc = _input.check_number(
         auc, "auc", at_least=0.5, at_most=1, hint=" For an AUC below 0.5, negate the scores."
     )
-    n_samples = _input.check_whole_number(n_samples, "n_samples", 2, _MOST_SAMPLES)
+    n_samples = _input.check_whole_number(n_samples, "n_samples", 2, _input.MOST_ROWS)
     prevalence = _input.check_share(prevalence, "prevalence")
     n_positives = min(max(round(n_samples * prevalence), 1), n_samples - 1)
     n_negatives = n_samples - n_positives
@@ -239,8 +237,6 @@ def _population(
     mean_positive: Floats, mean_negative: Floats, positives: Counts, negatives: Counts
 ) -> dict[str, Any]:
     """Return the true AUCs by the normal distribution function."""
-    from scipy.special import ndtr
-
     matrix = ndtr((mean_positive[:, None] - mean_negative) / np.sqrt(2.0))
     auc = np.diag(matrix).copy()
     pairs = np.outer(positives, negatives).astype(np.float64)

@@ -6,9 +6,10 @@ The bounds hold for any number of rows and any classifier, without asymptotic ap
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
 from sklearn.model_selection import KFold, ShuffleSplit
@@ -17,9 +18,6 @@ from sklearn.pipeline import Pipeline
 from skfedauc import _input, _labels, _sklearn, _words
 from skfedauc.inference.intervals import check_confidence_level
 from skfedauc.inference.proportions import upper_limit
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["error_rate_bound", "fit_with_error_bound"]
 
@@ -373,8 +371,6 @@ def _tested(
     estimator: Any, X: Any, labels: NDArray[Any], splits: list[Split]
 ) -> tuple[list[Any], pd.DataFrame]:
     """Return the members of the random classifier, and their numbers of errors and test rows."""
-    import pandas as pd
-
     members, tests = [], []
     for train, test in splits:
         member = clone(estimator).fit(_sklearn.rows_of(X, train), labels[train])
@@ -413,6 +409,6 @@ def _splits(
 def _random_predictions(members: list[Any], X: Any, random_state: Any) -> NDArray[Any]:
     """Return the prediction of a random member for each row."""
     predictions = np.stack([np.asarray(member.predict(X)) for member in members])
-    rng: Any = _input.check_random_state(random_state)
+    rng = _input.check_random_state(random_state)
     drawn = rng.randint(len(members), size=predictions.shape[1])
     return np.asarray(predictions[drawn, np.arange(drawn.size)])

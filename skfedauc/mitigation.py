@@ -7,6 +7,8 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
+from fairlearn.postprocessing import ThresholdOptimizer
+from fairlearn.reductions import ClassificationMoment, ExponentiatedGradient, GridSearch
 from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
@@ -309,15 +311,10 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
     @property
     def _is_reduction(self) -> bool:
         """Whether many classifiers with different row weights predict, without the groups."""
-        from fairlearn.reductions import ExponentiatedGradient, GridSearch
-
         return isinstance(self.mitigator, ExponentiatedGradient | GridSearch)
 
     @property
     def _is_random(self) -> bool:
-        from fairlearn.postprocessing import ThresholdOptimizer
-        from fairlearn.reductions import ExponentiatedGradient
-
         return isinstance(self.mitigator, ExponentiatedGradient | ThresholdOptimizer)
 
     def _copied_mitigator(self) -> Any:
@@ -359,8 +356,6 @@ def _mixture_of(mitigator: Any) -> list[tuple[float, Any]]:
 
 
 def _check_reduction(mitigator: Any) -> None:
-    from fairlearn.reductions import ClassificationMoment
-
     name = type(mitigator).__name__
     if not isinstance(mitigator.constraints, ClassificationMoment):
         raise ValueError(

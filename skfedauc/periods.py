@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from skfedauc import _input, _labels, _words
@@ -20,9 +21,6 @@ from skfedauc.inference.intervals import check_confidence_level
 from skfedauc.inference.variances import Variances, variances_of
 from skfedauc.report import GroupAUC
 from skfedauc.report.groups import order_of
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["compare_periods", "find_change"]
 
@@ -84,8 +82,6 @@ def compare_periods(
     2026-02  0.742      -0.030            0.469
     2026-03  0.490      -0.282            0.000
     """
-    import pandas as pd
-
     label = _labels.as_label(reference)
     tables = []
     for _, numbers, periods in _series(counts):
@@ -184,8 +180,6 @@ def find_change(
     >>> print(change["since"], change["found"])
     2026-09 2026-09
     """
-    import pandas as pd
-
     confidence_level = check_confidence_level(confidence_level)
     n_reference = _input.check_whole_number(n_reference, "n_reference")
     shift = _input.check_number(shift, "shift", above=0, below=1)

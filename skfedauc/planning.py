@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import brentq
+from scipy.special import betainc, betaincinv, ndtr, ndtri, owens_t
 
 from skfedauc import _input, _words
 from skfedauc.inference.differences import (
@@ -25,9 +28,6 @@ from skfedauc.inference.quantiles import normal_quantile
 from skfedauc.inference.variances import PairMoments
 from skfedauc.report import GroupAUC
 from skfedauc.report.group_auc import estimates_of
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Floats = NDArray[np.float64]
 
@@ -51,8 +51,6 @@ def binormal_moments(auc: Any, sd_ratio: float = 1.0) -> PairMoments:
     variables are positive is ``Phi(h) - 2 T(h, sqrt((1 - rho) / (1 + rho)))``, where
     ``h = Phi^-1(A)`` and T is Owen's function (1956).
     """
-    from scipy.special import ndtri, owens_t
-
     separation = ndtri(auc)
     squared = sd_ratio**2
 
@@ -69,20 +67,14 @@ class ObservedAUC(NamedTuple):
     a: float
     b: float
 
-    def below(self, value: ArrayLike) -> Floats:
+    def below(self, value: ArrayLike) -> Any:
         """Return the probability that the observed AUC is below a value."""
-        from scipy.special import betainc
+        return betainc(*self, np.clip(value, 0.0, 1.0))
 
-        found: Floats = betainc(*self, np.clip(value, 0.0, 1.0))
-        return found
-
-    def quantile(self, probability: ArrayLike) -> Floats:
+    def quantile(self, probability: ArrayLike) -> Any:
         """Return the observed AUC's quantile."""
-        from scipy.special import betaincinv
-
-        found: Floats = betaincinv(*self, probability)
         # Normal scores have no AUC of 0 or 1.
-        return np.clip(found, _LEAST, 1.0 - _LEAST)
+        return np.clip(betaincinv(*self, probability), _LEAST, 1.0 - _LEAST)
 
 
 class Design(NamedTuple):
@@ -136,8 +128,6 @@ def power_of_difference(design: Design, auc: float, difference: float, n_rows: f
     The test rejects if the largest of the other AUCs exceeds the lowest one by the critical
     difference of these two. The integral is over the lowest AUC.
     """
-    from scipy.special import ndtr
-
     others, lowest = design.observed(auc, n_rows), design.observed(auc - difference, n_rows)
     deviate = deviate_of_all_pairs(1.0 - design.confidence_level, design.n_groups)
     low = lowest.quantile(ndtr(_NODES))
@@ -153,8 +143,6 @@ def power_of_equivalence(design: Design, auc: float, margin: float, n_rows: floa
     The limit of the difference between the largest and the smallest AUC has to be below the margin.
     The integral is over the largest AUC.
     """
-    from scipy.special import ndtr
-
     observed, tail = design.observed(auc, n_rows), 1.0 - design.confidence_level
     deviate = deviate_of_furthest_pair(tail, design.n_groups)
     probability = ndtr(_NODES) ** (1.0 / design.n_groups)
@@ -370,7 +358,6 @@ def _rows_of(
     design: Design, target: str, auc: float, value: float, power: float
 ) -> tuple[int, int]:
     """Return the smallest numbers of positives and negatives per group."""
-    from scipy.optimize import brentq
 
     def excess(log_rows: float) -> float:
         reached = REACHED[target](design, auc, value, math.exp(log_rows))
@@ -464,8 +451,6 @@ class RowsNeeded:
         200.0    0.54
         400.0    0.83
         """
-        import pandas as pd
-
         least = _least_rows(self.design.prevalence)
         if n_rows is None:
             n_rows = np.ceil(np.linspace(max(self.n_rows / 4, least), 2 * self.n_rows, 41))

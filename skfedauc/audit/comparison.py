@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from skfedauc import _words
 from skfedauc.audit.answers import ESTIMATE, Answer, Audited, change, change_within, gap_table
@@ -14,9 +15,6 @@ from skfedauc.audit.contents import Output
 from skfedauc.audit.rates_and_gaps import QUESTIONS, TwoModels
 from skfedauc.audit.samples import Sample, column_names, labels_by, numbers_of
 from skfedauc.comparison import paired_rows
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # Claims that share the error rate of the primary question: the gap, and the AUC within groups
 _N_PRIMARY = 2

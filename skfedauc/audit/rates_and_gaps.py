@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import stdtr
 
 from skfedauc.audit.samples import Cells, Decided, Sample
 from skfedauc.counts.moments import Floats, ratio
@@ -261,8 +262,6 @@ def _auc_changes(models: TwoModels) -> Changes:
 
 
 def _disparity_changes(models: TwoModels) -> Changes:
-    from scipy.special import stdtr
-
     joint = joint_disparities(models.rows)
     # Only the change has a variance; the disparities of each model need none here.
     unknown = np.full_like(joint.auc, np.nan)

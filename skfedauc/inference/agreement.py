@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import gammaincc
 
 from skfedauc._kernel import Cells, ranks_in_groups
 from skfedauc.counts import ScoreCounts
@@ -108,8 +109,6 @@ def _gamma_pvalue(statistic: float, n_samples: int, share: Floats, middle: Float
     < k, and b_j is the midrank of score j over the row count. The cumulants are traces of
     powers of L, which cumulative sums give.
     """
-    from scipy.special import gammaincc
-
     own = middle * (1.0 - middle) - share / 4.0
     weight = share / own
     low, high = weight * middle**2, weight * (1.0 - middle) ** 2

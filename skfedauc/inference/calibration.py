@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit, log_expit, logit
 
 from skfedauc._kernel import Cells
 from skfedauc.cluster_counts import ClusterCounts
@@ -208,8 +209,6 @@ def _slope_sums(found: ClusterCells, mean: Floats) -> ClusterSums:
 
     Logits minus their mean are uncorrelated with the intercept.
     """
-    from scipy.special import logit
-
     amounts = found.amounts
     information = amounts.rows * mean * (1.0 - mean)
     # Groups with scores of 0 or 1 have no slope.
@@ -254,8 +253,6 @@ def _fit(cells: Cells) -> tuple[Floats, Floats, Floats]:
 
     The method is Newton's with halved steps, for all groups together.
     """
-    from scipy.special import expit, log_expit, logit
-
     amounts, groups, logits = Amounts.of(cells), cells.groups, logit(cells.scores)
     rows, weight = amounts.rows, _sums(cells, amounts.rows)
     # With centered logits of variance 1, intercept and slope have the same scale.

@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import stdtr
 
 from skfedauc._kernel import Cells, ranks_in_groups
 from skfedauc.cluster_counts import ClusterCounts
@@ -87,8 +88,6 @@ def cross_gaps(counts: ScoreCounts, clusters: ClusterCounts | None = None) -> Cr
     if fewer than two clusters have rows in a class, in the group or in the other groups, or if the
     numbers of groups and cells have a product above 20 million.
     """
-    from scipy.special import stdtr
-
     is_binned = view_of(counts).ranges is not None
     states = extremes_of(counts) if is_binned else (counts, counts)
     units = clusters.extremes() if clusters is not None and is_binned else (clusters, clusters)

@@ -27,6 +27,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import brentq
+from scipy.special import log_ndtr, ndtr
+from scipy.stats import false_discovery_control
 
 from skfedauc._words import counted, shortened
 from skfedauc.counts.moments import Floats, ratio
@@ -70,7 +73,6 @@ def deviate_of_all_pairs(alpha: float, n_groups: int) -> float:
 
 def all_pairs(alpha: float, n_groups: int) -> Adjustment:
     """Return the adjustment for all pairwise group differences."""
-    from scipy.special import ndtr
 
     def pvalue(deviate: Floats) -> Floats:
         if n_groups > MOST_GROUPS:
@@ -84,8 +86,6 @@ def all_pairs(alpha: float, n_groups: int) -> Adjustment:
 
 def sidak(alpha: float, n_comparisons: int) -> Adjustment:
     """Return the adjustment for independent or positively correlated comparisons (Sidak 1967)."""
-    from scipy.special import ndtr
-
     n_comparisons = max(n_comparisons, 1)
 
     def pvalue(deviate: Floats) -> Floats:
@@ -109,8 +109,6 @@ def deviate_of_furthest_pair(tail: float, n_groups: int) -> float:
 
 def adjusted(pvalues: Floats) -> tuple[Floats, str]:
     """Return p values adjusted by Holm or Benjamini and Hochberg (1995), and the method's name."""
-    from scipy.stats import false_discovery_control
-
     tested = ~np.isnan(pvalues)
     is_family = tested.sum() <= _MOST_OF_A_FAMILY
     result = pvalues.copy()
@@ -257,8 +255,6 @@ def _compared(
     correlation: Floats | None = None,
 ) -> Comparisons:
     """Compare AUC pairs; comparisons that are not `tested` give NaN."""
-    from scipy.special import ndtr
-
     found: Floats = np.full((7, tested.size), np.nan)
     if tested.any():
         a, b = one.take(tested), two.take(tested)
@@ -560,8 +556,6 @@ def crossing(distance: Callable[[float], float], least: float = -FURTHEST) -> fl
 
     `distance` decreases with the quantile; the result is infinite if it has no root.
     """
-    from scipy.optimize import brentq
-
     if distance(least) <= 0.0:
         return -np.inf
     if distance(FURTHEST) > 0.0:
@@ -584,8 +578,6 @@ def null_difference(variances: Variances) -> float:
 
 def mean_range(deviations: Floats) -> float:
     """Return the mean range of independent normal variables with mean 0."""
-    from scipy.special import log_ndtr
-
     sizes, counts = np.unique(deviations, return_counts=True)
     if sizes[-1] == 0:
         return 0.0
@@ -666,8 +658,6 @@ class Extreme(NamedTuple):
 
 def worst_above(lowest: Variances, bound: float, tail: float) -> Extreme:
     """Test that all true AUCs are above a bound; binned scores have their lowest AUCs."""
-    from scipy.special import ndtr
-
     numbers = np.flatnonzero(lowest.defined)
     spread = AUCSpread.of(lowest).take(numbers)
     found = spread.signed_limit(0.0, normal_quantile(tail))
@@ -678,8 +668,6 @@ def worst_above(lowest: Variances, bound: float, tail: float) -> Extreme:
 
 def difference_below(extremes: Extremes, bound: float, tail: float) -> Extreme:
     """Test that all true group AUCs in use differ by less than a bound."""
-    from scipy.special import ndtr
-
     pairs, used = AllPairs.of(extremes), np.flatnonzero(extremes.given.defined)
     limit, pair = pairs.largest_limit(deviate_of_furthest_pair(tail, used.size))
     deviate = crossing(lambda z: bound - pairs.largest_limit(z)[0])

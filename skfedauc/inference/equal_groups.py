@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
+from scipy.special import fdtrc, ndtr
 
 from skfedauc._words import counted
 from skfedauc.counts.moments import Floats
@@ -129,8 +130,6 @@ def _anova_type(
     Satterthwaite's the denominator degrees of freedom, from those of each group's variance,
     `of_variance`.
     """
-    from scipy.special import fdtrc
-
     total = weight.sum()
     between = float((weight * (auc - (weight * auc).sum() / total) ** 2).sum())
     factor, spread = weight * (1 - weight / total), weight * variance
@@ -149,8 +148,6 @@ def _many_tiny_groups(auc: Floats, unbiased: Floats, weight: Floats) -> tuple[fl
 
     The statistic is a sum with one term per group. Under the null hypothesis each term has mean 0.
     """
-    from scipy.special import ndtr
-
     share = weight / weight.sum()
     mean = (share * auc).sum()
     terms = share * ((auc - mean) ** 2 - (1 - share) * unbiased)

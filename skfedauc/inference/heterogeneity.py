@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import brentq
 
 from skfedauc.counts.moments import Floats
 from skfedauc.inference.quantiles import normal_quantile
@@ -60,8 +61,6 @@ def reml_limits(
     y: Floats, v: Floats, confidence_level: float, n: Floats | float = 1.0
 ) -> tuple[float, float]:
     """Return the least and the largest tau that the likelihood ratio test does not reject."""
-    from scipy.optimize import brentq
-
     estimate = min(reml(y, v, n), LARGEST_TAU**2)
     drop = normal_quantile((1.0 - confidence_level) / 2.0) ** 2 / 2.0
     least = restricted_log_likelihood(y, v, estimate, n) - drop

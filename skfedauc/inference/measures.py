@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import betainc, digamma, ndtri
 
 from skfedauc._kernel import number_cells, ranks_in_groups
 from skfedauc.counts import ScoreCounts
@@ -217,8 +218,6 @@ def threshold_moments(curves: GroupCurves, fpr: float) -> tuple[Floats, Floats]:
     (4 (n + 1))``. The observed curve gives the true positive rate at u, so no estimate of the slope
     is needed. The function returns mean and variance by group.
     """
-    from scipy.special import ndtri
-
     deviates = ndtri((np.arange(_N_THRESHOLDS) + 0.5) / _N_THRESHOLDS)
     deviates /= np.sqrt((deviates**2).mean())
     reach = 0.5 / np.sqrt(curves.negatives.effective + 1.0)
@@ -250,8 +249,6 @@ def fewest_within(n: Floats, fpr: float, tail: float) -> Floats:
     population, with probability ``1 - tail``. The incomplete beta function interpolates between
     whole numbers. The result is below 1 if, with probability above `tail`, no negative is above.
     """
-    from scipy.special import betainc
-
     distinct, place = np.unique(n, return_inverse=True)
     low, high = np.zeros_like(distinct), distinct + 1.0
     for _ in range(40):
@@ -487,8 +484,6 @@ def least_average_precision(curves: GroupCurves) -> Floats:
     to the cell, has the precision ``(T + i) / (T + i + F)``. With weights, an integral replaces the
     sum; the integral is a lower bound.
     """
-    from scipy.special import digamma
-
     false, true = _amounts(curves)
     above = curves.bottom * curves.positives.weight[curves.groups]
     gained = true - above

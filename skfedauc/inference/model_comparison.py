@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import stdtr
 
 from skfedauc.counts.moments import Floats, ratio
 from skfedauc.inference.differences import adjusted, crossing, difference, reach_of_difference
@@ -441,8 +442,6 @@ def tested(
     reach_of_all: Floats | float,
 ) -> Comparisons:
     """Compare values with Student's t; half widths of both intervals are in standard errors."""
-    from scipy.special import stdtr
-
     difference = value_b - value_a
     error = np.sqrt(np.where(variance < ROUNDING**2, 0.0, variance))
     is_inside = np.abs(value_a - np.rint(value_a)) > ROUNDING
@@ -521,8 +520,6 @@ def gap_change(of: GroupValues, confidence_level: float) -> tuple[float, float, 
     correlation (Zou and Donner 2008). The p value is the smallest error rate at which the interval
     excludes 0.
     """
-    from scipy.special import stdtr
-
     before, after = (_Gap.of(of, model) for model in (0, 1))
     change = after.size - before.size
     error = of.variance.sum(axis=0) - 2.0 * of.covariance

@@ -28,6 +28,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import betaincinv, ndtr, ndtri, stdtrit
 
 from skfedauc.counts.moments import Floats
 from skfedauc.counts.moments import ratio as divided
@@ -54,8 +55,6 @@ def lower_limit(n_events: ArrayLike, n_trials: ArrayLike, tail: ArrayLike) -> Fl
     It exceeds the true probability with probability `tail` at most. For weighted rows, the number
     of trials is the effective sample size.
     """
-    from scipy.special import betaincinv
-
     events, trials, tails = np.broadcast_arrays(
         np.asarray(n_events, np.float64), np.asarray(n_trials, np.float64), tail
     )
@@ -88,8 +87,6 @@ def clopper_pearson(share: ArrayLike, rows: ArrayLike | Shares, tail: float) -> 
 
 def wilson(share: ArrayLike, rows: ArrayLike | Shares, tail: float) -> Limits:
     """Return Wilson's limits for a share (1927); arguments as in `clopper_pearson`."""
-    from scipy.special import ndtri
-
     value, n_rows = np.asarray(share, np.float64), _n_rows(rows, tail)
     deviate = -ndtri(tail)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -191,8 +188,6 @@ def _extreme_ratios(
 
 
 def tail_of(deviate: float) -> float:
-    from scipy.special import ndtr
-
     return float(ndtr(-min(deviate, 37.0)))  # Smaller tails lose digits.
 
 
@@ -225,8 +220,6 @@ class Shares(NamedTuple):
 
     def _stretch(self, tail: Floats) -> Floats:
         """Return by how much few clusters stretch the limits: a ratio between t quantiles."""
-        from scipy.special import stdtrit
-
         # The ratio converges as the tail approaches one half. Quantiles of small tails overflow.
         tail = np.broadcast_to(np.clip(tail, 1e-100, 0.49), self.share.shape)
         found, known = np.ones(self.share.shape), self.is_estimated

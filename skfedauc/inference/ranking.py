@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtr, ndtri
 
 from skfedauc.counts.moments import Floats, ratio
 from skfedauc.inference.differences import MOST_GROUPS, all_pairs
@@ -271,8 +272,6 @@ def _posterior(y: Floats, v: Floats, n: Floats | float) -> tuple[Floats, Floats,
 
 def _lower_quantiles(share: Floats, means: Floats, deviations: Floats, tail: float) -> Floats:
     """Return the quantile at `tail` of each column's mixture of normal distributions."""
-    from scipy.special import ndtr, ndtri
-
     # Unlike a matrix product, einsum starts no threads, which would take longer.
     average: Callable[[Floats], Floats] = functools.partial(np.einsum, "i,ij->j", share)
     deviate = -normal_quantile(tail)

@@ -6,18 +6,17 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
+from scipy.special import stdtr
 from sklearn.utils.validation import check_is_fitted
 
 from skfedauc import _input, _words
 from skfedauc.inference.intervals import check_confidence_level
 from skfedauc.report.statistics import STATISTICS
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Floats = NDArray[np.float64]
 
@@ -104,8 +103,6 @@ def compare_candidates(
     1   0.94   True           15
     0   0.80  False            1
     """
-    import pandas as pd
-
     margin = _check_margin(margin)
     results = results_of(search)
     n_splits = _split_scores(results, score).shape[1]
@@ -130,9 +127,6 @@ def _compared_with_best(
     The test is two-sided; a margin makes it a one-sided test of non-inferiority. The last column
     tells whether the candidate is tied with the best, or not inferior to it.
     """
-    import pandas as pd
-    from scipy.special import stdtr
-
     scores = _split_scores(results, score)
     n_splits = scores.shape[1]
     means = np.asarray(results[f"mean_test_{score}"], np.float64)
@@ -212,11 +206,10 @@ def _no_scores(results: Mapping[str, Any], absent: list[str], prefix: str, mend:
     )
 
 
-def results_of(search: Any) -> Mapping[str, Any]:
+def results_of(search: Any) -> Any:
     """Return the ``cv_results_`` of a search, or `search` itself if it is a table of results."""
     if isinstance(search, Mapping) or hasattr(search, "columns"):
-        results: Mapping[str, Any] = search
-        return results
+        return search
     if hasattr(search, "estimator"):
         check_is_fitted(search, "cv_results_")
     results = getattr(search, "cv_results_", None) or {}

@@ -5,9 +5,10 @@ from __future__ import annotations
 import functools
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.model_selection import check_cv
@@ -26,10 +27,6 @@ from skfedauc.report.group_auc import estimates_of
 from skfedauc.report.groups import Undefined, UndefinedPolicy, check_undefined
 from skfedauc.report.statistics import AVERAGES, all_statistics, shares
 from skfedauc.scoring import FOLDS_REMEDY, check_response_method
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 # Advice where the folds already have each group's share of both classes
 _FEWER_FOLDS = " Use fewer folds, or merge small groups."
@@ -98,8 +95,6 @@ class GroupAUCCrossValidation:
         There are no warnings about groups that lack a class in a fold. The table has
         `cross_difference` for up to 500 groups.
         """
-        import pandas as pd
-
         rows = [all_statistics(estimates_of(fold)) for fold in self.folds]
         return pd.DataFrame(rows, index=pd.RangeIndex(len(rows), name="fold"))
 
@@ -139,8 +134,6 @@ class GroupAUCCrossValidation:
         .. [1] LeDell, Petersen and van der Laan (2015). Electronic Journal of Statistics 9(1).
            https://doi.org/10.1214/15-EJS1035
         """
-        import pandas as pd
-
         confidence_level = intervals.check_confidence_level(confidence_level)
         hint = " A mean over folds has no other."
         way = _input.check_option("method", method, ("logit", "delong"), hint)

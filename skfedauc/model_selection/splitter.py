@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import indexable
 
 from skfedauc import _group_codes, _input, _labels, _rows, _sklearn, _words
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 class _Code(str):

@@ -6,9 +6,10 @@ import copy
 import dataclasses
 import functools
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from skfedauc import _labels
@@ -25,9 +26,6 @@ from skfedauc.inference.variances import Extremes, Pooled, Variances
 from skfedauc.measures import AUC, Measure
 from skfedauc.pairs import GroupPairs
 from skfedauc.report.groups import NotDefined, UndefinedPolicy, listed
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _AUC = AUC()
 
@@ -69,8 +67,6 @@ class GroupEstimates:
     @functools.cached_property
     def labels(self) -> pd.Index:
         """Group labels as an index, in the order of ``counts.groups``."""
-        import pandas as pd
-
         labels = view_of(self.pairs.counts).labels
         if labels is None:
             return pd.Index(["all"] * self.pairs.n_groups, name="group")
@@ -78,8 +74,6 @@ class GroupEstimates:
 
     def table(self, columns: Mapping[str, Any]) -> pd.DataFrame:
         """Return a table of the groups, in the order of their categories."""
-        import pandas as pd
-
         return listed(self.pairs.counts, pd.DataFrame(columns, index=self.labels))
 
     @functools.cached_property

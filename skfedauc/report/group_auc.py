@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from skfedauc import _input, _labels, _rows, _sklearn
@@ -32,9 +33,6 @@ from skfedauc.report.groups import (
 from skfedauc.report.intervals import GroupIntervals
 from skfedauc.report.statistics import STATISTICS, Decomposition, StatisticName
 from skfedauc.report.text import FirstLines, first_lines
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 class RowOptions(TypedDict, total=False):
@@ -357,8 +355,6 @@ class GroupAUC(GroupIntervals, GroupComparisons):
             Statistics by name. It omits `cross_difference` with more than 500 groups, what a
             summary by group does not determine, and what measures other than the AUC do not have.
         """
-        import pandas as pd
-
         self._estimates.report_groups()
         return pd.Series(statistics.all_statistics(self._estimates), dtype=np.float64)
 
@@ -394,8 +390,6 @@ class GroupAUC(GroupIntervals, GroupComparisons):
         The diagonal holds the group AUCs. Access raises a ValueError if the matrix does not fit in
         memory.
         """
-        import pandas as pd
-
         estimates = self._estimates.of_auc("cross_matrix", needs_scores=True)
         order, positives, negatives = order_of(self.counts), estimates.labels, estimates.labels
         if positives.nlevels == 1:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from skfedauc import _input, _labels, _words
@@ -30,9 +31,6 @@ from skfedauc.report.intervals import (
     statistic_bounds,
 )
 from skfedauc.report.statistics import AVERAGES, Bounds, shares
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # Largest number of groups for a comparison of all pairs.
 _MOST_IN_PAIRS = 500
@@ -74,8 +72,6 @@ class GroupComparisons:
         group
         b      0.0            1.0     1.0
         """
-        import pandas as pd
-
         pairs = self._estimates.of_auc("abroca", needs_scores=True).pairs
         counts = pairs.counts_for("abroca")
         groups, number = _groups_and_reference(counts, reference)
@@ -258,8 +254,6 @@ class GroupComparisons:
         >>> bool((report.compare_groups("rest")["pvalue_adjusted"] > 0.05).all())
         True
         """
-        import pandas as pd
-
         estimates = self._estimates.of_auc("compare_groups")
         confidence_level = check_confidence_level(confidence_level)
         counts, extremes = estimates.pairs.counts, estimates.variances_at_extremes
@@ -335,8 +329,6 @@ class GroupComparisons:
         device 1         5          5          True
         device 2         1          4         False
         """
-        import pandas as pd
-
         confidence_level = check_confidence_level(confidence_level)
         estimates = self._estimates.of_auc("ranking")
         if estimates.policy.undefined == "raise":
@@ -394,8 +386,6 @@ class GroupComparisons:
         >>> report.agreement(delta=0.01).case
         'same_negatives'
         """
-        import pandas as pd
-
         estimates = self._estimates.of_auc("agreement", needs_scores=True)
         pairs, counts = estimates.pairs, estimates.pairs.counts_for("agreement")
         pairs.check_independent_rows("agreement")
@@ -490,8 +480,6 @@ def _of_others(cells: Cells, place: NDArray[np.intp], g: int) -> RocCurve | None
 
 
 def _comparison_table(found: differences.Comparisons, index: Any) -> pd.DataFrame:
-    import pandas as pd
-
     columns = {name: getattr(found, name) for name in found._fields}
     columns["reference_auc"] = columns.pop("other")
     columns["difference"] = found.auc - found.other

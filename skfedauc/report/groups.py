@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
+from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
@@ -15,9 +16,6 @@ from skfedauc.counts import ScoreCounts
 from skfedauc.counts.score_counts import view_of
 from skfedauc.measures import Measure, check_measure
 from skfedauc.pairs import GroupPairs
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def labels_of_rows(

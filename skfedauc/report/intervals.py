@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from skfedauc import _input
 from skfedauc.counts.score_counts import view_of
@@ -26,9 +27,6 @@ from skfedauc.report.statistics import (
     all_statistics,
     determined_statistics,
 )
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 class GroupIntervals:
@@ -76,8 +74,6 @@ class GroupIntervals:
         a        1.0  1.0   1.0
         b        0.5  0.0   1.0
         """
-        import pandas as pd
-
         estimates = self._estimates
         _input.check_option("of", of, ("groups", "statistics"))
         withheld = _input.check_flag(withheld, "withheld")
@@ -289,8 +285,6 @@ def group_intervals(
     estimates: GroupEstimates, confidence_level: float, method: intervals.Method
 ) -> pd.DataFrame:
     """Return group intervals, see `GroupAUC.confidence_intervals`."""
-    import pandas as pd
-
     check_rows_of(method, estimates)
     tail = (1.0 - confidence_level) / 2.0
     ends = estimates.extremes if estimates.pairs.is_binned else (estimates,)
@@ -330,8 +324,6 @@ def statistic_intervals(
     names: Sequence[str] | None = None,
 ) -> pd.DataFrame:
     """Return the intervals of statistics, see `GroupAUC.confidence_intervals`; None means all."""
-    import pandas as pd
-
     check_rows_of(method, estimates)
     _, used = estimates.group_values
     new_groups = intervals.is_over_groups(over, int(used.sum()))

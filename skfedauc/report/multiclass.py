@@ -5,9 +5,10 @@ from __future__ import annotations
 import copy
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack
+from typing import Any, Literal, TypeAlias, TypedDict, Unpack
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from skfedauc import _group_codes, _input, _labels, _sklearn, _words
@@ -46,9 +47,6 @@ from skfedauc.report.text import (
     table_of,
     worst_line,
 )
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _MORE = "More: report.statistics(), report.by_group, report.confidence_intervals()"
 # Of more classes, the first lines name the lowest
@@ -300,16 +298,12 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         pandas.DataFrame
             Rows are classes, or pairs of a positive and a negative class; columns are statistics.
         """
-        import pandas as pd
-
         table = pd.DataFrame([report.statistics() for report in self.values()])
         return table.set_axis(self._keys(), axis=0).rename_axis(columns="statistic")
 
     @property
     def by_group(self) -> pd.DataFrame:
         """AUC of each group (rows) and class, or pair of classes (columns); NaN if undefined."""
-        import pandas as pd
-
         aucs = self._by_group([part.pairs.auc for part in self._parts], np.nan)
         return pd.DataFrame(aucs, index=self._places[0], columns=self._keys())
 
@@ -326,8 +320,6 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         pandas.Series
             NaN if the group lacks a class, unless `undefined` is a number.
         """
-        import pandas as pd
-
         table, weights = self.by_group, self._weights(class_average)
         if isinstance(self.undefined, float):
             table = table.fillna(self.undefined)
@@ -372,8 +364,6 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         interval of the pooled value treats the rows in all groups as one sample, which
         overestimates the variance if the scores of the groups differ.
         """
-        import pandas as pd
-
         confidence_level = intervals.check_confidence_level(confidence_level)
         _input.check_option("of", of, ("groups", "statistics"))
         if self._rows is None:
@@ -450,8 +440,6 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         return index[order], [place[own] for own in numbers]
 
     def _keys(self) -> pd.Index:
-        import pandas as pd
-
         keys: pd.Index
         if self.counts.multi_class == "ovr":
             keys = pd.Index(list(self), name="class")

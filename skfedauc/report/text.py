@@ -8,9 +8,10 @@ from __future__ import annotations
 import dataclasses
 import html
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from skfedauc import _words
@@ -23,9 +24,6 @@ from skfedauc.report import intervals
 from skfedauc.report.estimates import GroupEstimates
 from skfedauc.report.group_comparisons import difference_test
 from skfedauc.report.statistics import STATISTICS, across_groups, determined_statistics
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # Groups with fewer rows of a class are marked
 FEW = 10
