@@ -252,20 +252,10 @@ default="pooled"
     index = pd.Index(names, name="model", tupleize_cols=False)
     by_model = pd.Series(of_models, index, name=f"{statistic} {measure.title}")
     columns = ["difference", *_SIMULTANEOUS, "statistic", "pvalue_adjusted"]
-    estimate, low, high, t, pvalue = table[columns].iloc[_clearest(table)].tolist()
-    return ModelComparison(
-        estimate,
-        low,
-        high,
-        t,
-        pvalue,
-        table,
-        by_model,
-        by_group,
-        over,
-        n_missing=checked[0].n_missing,
-        left_out=small.in_words(),
-    )
+    clearest = table[columns].iloc[_clearest(table)].tolist()
+    n_missing, words = checked[0].n_missing, small.in_words()
+    fields: Any = *clearest, table, by_model, by_group, over, n_missing, words
+    return ModelComparison(*fields)
 
 
 def _values_of(

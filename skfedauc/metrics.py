@@ -110,29 +110,17 @@ def group_roc_auc_score(
     check_statistic(statistic, measure=check_measure(measure))
     check_multi_class(multi_class, may_raise=True)
     check_class_average(class_average)
+    of_rows: dict[str, Any] = {"groups": groups, "sample_weight": sample_weight}
+    of_rows |= {"undefined": undefined, "missing": missing}
     if multi_class != "raise":
         check_no_two_classes(pos_label, measure)
         of_classes = MulticlassGroupAUC.from_predictions(
-            y_true,
-            y_score,
-            groups=groups,
-            multi_class=multi_class,
-            labels=labels,
-            sample_weight=sample_weight,
-            undefined=undefined,
-            missing=missing,
+            y_true, y_score, multi_class=multi_class, labels=labels, **of_rows
         )
         return of_classes.statistic(statistic, class_average)
     if labels is not None:
         raise ValueError("labels needs multi_class='ovr' or 'ovo'.")
     report = GroupAUC.from_predictions(
-        y_true,
-        y_score,
-        groups=groups,
-        sample_weight=sample_weight,
-        pos_label=pos_label,
-        undefined=undefined,
-        missing=missing,
-        measure=measure,
+        y_true, y_score, pos_label=pos_label, measure=measure, **of_rows
     )
     return report.statistic(statistic)

@@ -138,10 +138,10 @@ class Comparisons(NamedTuple):
     other: Floats
     ci_low: Floats
     ci_high: Floats
-    simultaneous_low: Floats
-    simultaneous_high: Floats
     statistic: Floats
     pvalue: Floats
+    simultaneous_low: Floats
+    simultaneous_high: Floats
     pvalue_adjusted: Floats
     adjustment: str
 
@@ -262,13 +262,13 @@ def _compared(
         single = normal_quantile((1.0 - confidence_level) / 2.0)
         for i, quantile in enumerate((single, adjustment.deviate)):
             (least, most), (other_least, other_most) = (x.estimates(quantile) for x in (a, b))
-            found[2 * i, tested] = difference(least, other_most, r).low
-            found[2 * i + 1, tested] = difference(most, other_least, r).high
+            found[4 * i, tested] = difference(least, other_most, r).low
+            found[4 * i + 1, tested] = difference(most, other_least, r).high
         blocks = [slice(i, i + _AT_ONCE) for i in range(0, int(tested.sum()), _AT_ONCE)]
         deviates = [_deviates(a.take(x), b.take(x), None if r is None else r[x]) for x in blocks]
         deviate = np.concatenate(deviates)
-        found[4, tested] = np.sign((auc - other)[tested]) * deviate
-        found[5, tested] = 2.0 * ndtr(-deviate)
+        found[2, tested] = np.sign((auc - other)[tested]) * deviate
+        found[3, tested] = 2.0 * ndtr(-deviate)
         found[6, tested] = adjustment.pvalue(deviate)
     return Comparisons(auc, other, *found, adjustment.name)  # type: ignore[call-arg]
 

@@ -480,12 +480,9 @@ def _of_others(cells: Cells, place: NDArray[np.intp], g: int) -> RocCurve | None
 
 
 def _comparison_table(found: differences.Comparisons, index: Any) -> pd.DataFrame:
-    columns = {name: getattr(found, name) for name in found._fields}
-    columns["reference_auc"] = columns.pop("other")
-    columns["difference"] = found.auc - found.other
-    names = ["auc", "reference_auc", "difference", "ci_low", "ci_high", "statistic", "pvalue"]
-    names += ["simultaneous_low", "simultaneous_high", "pvalue_adjusted", "adjustment"]
-    return pd.DataFrame(columns, columns=names, index=index)
+    table = pd.DataFrame(found._asdict(), index=index).rename(columns={"other": "reference_auc"})
+    table.insert(2, "difference", found.auc - found.other)
+    return table
 
 
 def difference_test(estimates: GroupEstimates, confidence_level: float) -> DifferenceTest:
