@@ -93,7 +93,8 @@ def two_values(rng: np.random.Generator, y: NDArray[np.bool_], auc: float) -> Fl
 
 def interval_of(found: GroupAUC, statistic: str, over: str) -> Interval:
     """Return the 95 % interval of a statistic, without the other rows of the table."""
-    return STATISTICS[statistic].limits(found._estimates, Sampling(0.95, "logit", over == "groups"))
+    sampling = Sampling((1.0 - 0.95) / 2.0, "logit", over == "groups")
+    return STATISTICS[statistic].limits(found._estimates, sampling)
 
 
 def covers(interval: Interval, truth: float) -> bool:

@@ -366,18 +366,16 @@ def _not_for_new_groups(method: Method) -> str:
     return f"no {method} interval for new groups: pass over='rows'"
 
 
-def pooled_interval(
-    pooled: Pooled, confidence_level: float, method: Method, *, new_groups: bool
-) -> Interval:
+def pooled_interval(pooled: Pooled, tail: float, method: Method, *, new_groups: bool) -> Interval:
     """Interval of the pooled AUC for fixed groups, or for random groups (`new_groups`)."""
-    auc, tail = float(pooled.rows.auc[0]), (1.0 - confidence_level) / 2.0
+    auc = float(pooled.rows.auc[0])
     if method == "exact" and new_groups:
         return Interval(auc, np.nan, np.nan, _not_for_new_groups(method))
     if method == "exact" or (pooled.n_groups == 1 and not new_groups):
         low, high, note = group_limits(pooled.rows, tail, method)
         return Interval(auc, float(low[0]), float(high[0]), note.column[0])
     if not new_groups:
-        return mean_pooled_interval([pooled], confidence_level, method)
+        return mean_pooled_interval([pooled], tail, method)
     variance, remark = pooled.random, ""
     if np.isnan(variance):
         return Interval(auc, np.nan, np.nan, pooled.why_not_random)
@@ -387,20 +385,18 @@ def pooled_interval(
     return Interval(auc, float(low), float(high), remark)
 
 
-def mean_pooled_interval(
-    folds: Sequence[Pooled], confidence_level: float, method: Method
-) -> Interval:
+def mean_pooled_interval(folds: Sequence[Pooled], tail: float, method: Method) -> Interval:
     """Interval of the mean pooled AUC of independent folds, by "logit" or "delong".
 
     The variance is that of the folds with groups as strata. With "logit", the result is the
     smallest interval that contains three others: with this variance, with the variance without
     strata, and with Newcombe's variance.
     """
-    tail, n_folds = (1.0 - confidence_level) / 2.0, len(folds)
+    n_folds = len(folds)
     of_all = [FoldAverage(fold.rows, np.ones(1), [0]) for fold in folds]
     of_strata = sum(fold.fixed for fold in folds) / n_folds**2
     if all(fold.n_groups == 1 for fold in folds) or (n_folds == 1 and not of_strata > 0):
-        return mean_of_averages_interval(of_all, confidence_level, method)
+        return mean_of_averages_interval(of_all, tail, method)
     mean, _ = _over_folds(of_all)
     value = float(np.mean([fold.rows.auc[0] for fold in folds]))
     further = mean.limits(normal_quantile(tail), method)
@@ -450,19 +446,14 @@ def _over_folds(folds: Sequence[FoldAverage]) -> tuple[AUCSpread, Floats]:
 
 
 def average_interval(
-    variances: Variances,
-    share: Floats,
-    confidence_level: float,
-    method: Method,
-    *,
-    new_groups: bool,
+    variances: Variances, share: Floats, tail: float, method: Method, *, new_groups: bool
 ) -> Interval:
     """Interval of an average of group AUCs for fixed groups, or for random groups (`new_groups`).
 
     A number in place of an undefined AUC has no variance. The shares of the groups sum to 1. See
     `quantiles.OverGroups` for random groups, and else `mean_of_averages_interval`.
     """
-    used, tail, note = np.flatnonzero(share > 0), (1.0 - confidence_level) / 2.0, ""
+    used, note = np.flatnonzero(share > 0), ""
     auc, weight, varies = variances.auc[used], share[used], variances.bounded[used] > 0
     value = float((weight * auc).sum())
     if not new_groups and used.size == varies.sum() == 1:
@@ -482,7 +473,7 @@ def average_interval(
         return Interval(value, max(value - reach, 0.0), min(value + reach, 1.0))
     if not new_groups:
         fold = FoldAverage(variances, share, range(share.size))
-        return mean_of_averages_interval([fold], confidence_level, method)
+        return mean_of_averages_interval([fold], tail, method)
     if used.size < 2:
         return Interval(value, np.nan, np.nan, "needs two groups")
     variance = variance_over_groups(auc, weight)
@@ -494,7 +485,7 @@ def average_interval(
 
 
 def mean_of_averages_interval(
-    folds: Sequence[FoldAverage], confidence_level: float, method: Method
+    folds: Sequence[FoldAverage], tail: float, method: Method
 ) -> Interval:
     """Interval of the mean over folds of an average of group AUCs, by "logit" or "delong".
 
@@ -503,7 +494,6 @@ def mean_of_averages_interval(
     the average minus the root of ``sum (c (A - l))**2``. The root is too small if the groups are
     many and their limits are skewed. The second limit is that of the logit of the average.
     """
-    tail = (1.0 - confidence_level) / 2.0
     spread, share = _over_folds(folds)
     used = share > 0
     value = float(np.mean([f.share[f.share > 0] @ f.variances.auc[f.share > 0] for f in folds]))

@@ -148,7 +148,7 @@ class GroupAUCCrossValidation:
                 note = f"undefined in fold {_words.listed(undefined)}"
                 rows[name] = (np.nan, np.nan, np.nan, way, note)
                 continue
-            found = _interval_of_mean(folds, name, confidence_level, way)
+            found = _interval_of_mean(folds, name, (1.0 - confidence_level) / 2.0, way)
             rows[name] = (float(values.to_numpy().mean()), found.low, found.high, way, found.note)
         columns = ["value", "ci_low", "ci_high", "method", "note"]
         table = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
@@ -196,19 +196,19 @@ class GroupAUCCrossValidation:
 
 
 def _interval_of_mean(
-    folds: list[GroupEstimates], name: str, confidence_level: float, way: intervals.Method
+    folds: list[GroupEstimates], name: str, tail: float, way: intervals.Method
 ) -> intervals.Interval:
     """Return the interval of the mean over folds of the pooled AUC or an average (fixed groups)."""
     if name == "pooled":
         pooled = [fold.pooled for fold in folds]
-        return intervals.mean_pooled_interval(pooled, confidence_level, way)
+        return intervals.mean_pooled_interval(pooled, tail, way)
     of_folds = [(fold, shares(fold, name)) for fold in folds]
     parts = [
         intervals.FoldAverage(fold.in_use, share, fold.pairs.counts.groups or [None])
         for fold, share in of_folds
         if share is not None
     ]
-    return intervals.mean_of_averages_interval(parts, confidence_level, way)
+    return intervals.mean_of_averages_interval(parts, tail, way)
 
 
 def cross_validate_group_auc(

@@ -338,7 +338,7 @@ def statistic_intervals(
         if statistic.limits is None or (names is not None and name not in names):
             continue
         is_new = new_groups and statistic.is_mean
-        sampling = Sampling(confidence_level, method, is_new)
+        sampling = Sampling((1.0 - confidence_level) / 2.0, method, is_new)
         # Without monotonicity, the function considers the extremes.
         ends = quiet.extremes if is_binned and statistic.is_monotone else (quiet,)
         low, high, note = np.nan, np.nan, ""

@@ -58,16 +58,14 @@ class Bounds(NamedTuple):
 
 
 class Sampling(NamedTuple):
-    """Arguments of a statistic's limits; with `new_groups`, the groups are a sample of groups."""
+    """Arguments of a statistic's limits, each of which has the error probability `tail`.
 
-    confidence_level: float
+    With `new_groups`, the groups are a sample of groups.
+    """
+
+    tail: float
     method: intervals.Method
     new_groups: bool
-
-    @property
-    def tail(self) -> float:
-        """Error probability of each limit."""
-        return (1.0 - self.confidence_level) / 2.0
 
 
 class Decomposition(NamedTuple):
@@ -134,20 +132,19 @@ def shares(estimates: GroupEstimates, name: str) -> NDArray[np.float64] | None:
 
 
 def _average_limits(estimates: GroupEstimates, sampling: Sampling, name: str) -> intervals.Interval:
-    level, method, new_groups = sampling
+    tail, method, new_groups = sampling
     measure, defined, share = estimates.measure, estimates.pairs.defined, shares(estimates, name)
     if share is None or not (measure.is_auc or defined[share > 0].any()):
         raise NotDefined(_NO_GROUP)
     if measure.is_auc:
         in_use = estimates.in_use
-        return intervals.average_interval(in_use, share, level, method, new_groups=new_groups)
+        return intervals.average_interval(in_use, share, tail, method, new_groups=new_groups)
     low, high = measure.scale
     index = (estimates.group_values[0] - low) / (high - low)
     used = share > 0
     if (used & defined).sum() > 1 and not measures.has_valid_averages(measure):
         raise NotDefined("no interval: averages of the average precision of few rows are biased")
     value = np.clip((share[used] * index[used]).sum(keepdims=True), 0.0, 1.0)
-    tail = sampling.tail
     few, of_class = measures.few_within(measure, estimates.curves, tail)
     n_few, note = int(few[used].sum()), ""
     if n_few:
@@ -183,19 +180,19 @@ def pooled(estimates: GroupEstimates) -> float:
 
 
 def _pooled_limits(estimates: GroupEstimates, sampling: Sampling) -> intervals.Interval:
-    level, method, new_groups = sampling
+    tail, method, new_groups = sampling
     if np.isnan(estimates.pooled_value):
         raise NotDefined(_NO_GROUP)
     if estimates.measure.is_auc:
-        return intervals.pooled_interval(estimates.pooled, level, method, new_groups=new_groups)
+        return intervals.pooled_interval(estimates.pooled, tail, method, new_groups=new_groups)
     whole = estimates.whole
     if new_groups:
         variance, freedom = pooled_clustered(estimates)
         if not variance > 0:
             raise NotDefined("needs two groups with rows of each class")
         errors = LogitErrors(np.array([variance]), np.array([freedom]))
-        return _on_scale(estimates, *errors.limits(whole.index, sampling.tail))
-    low, high, note = whole.limits(sampling.tail, method)
+        return _on_scale(estimates, *errors.limits(whole.index, tail))
+    low, high, note = whole.limits(tail, method)
     return intervals.Interval(np.nan, float(low[0]), float(high[0]), note.column[0])
 
 
@@ -246,7 +243,7 @@ def _worst_limits(estimates: GroupEstimates, sampling: Sampling) -> intervals.In
 
 
 def _difference_bounds(estimates: GroupEstimates) -> Bounds:
-    low, high = _at_extremes(estimates)
+    low, high = (end.values_in_use for end in estimates.extremes)
     widest = high + _largest_of_others(-low)
     return Bounds(max(0.0, float(low.max() - high.min())), float(widest.max()))
 
@@ -263,7 +260,7 @@ def _difference_limits(estimates: GroupEstimates, sampling: Sampling) -> interva
     if values.size < 2:
         raise NotDefined("needs two groups with both classes")
     if method != "exact":
-        limits = estimates.all_pairs(method).largest(1.0 - sampling.confidence_level)
+        limits = estimates.all_pairs(method).largest(2.0 * sampling.tail)
         return intervals.Interval(np.ptp(values), *limits)
 
     def of_groups(tail: float) -> tuple[Floats, Floats]:
@@ -276,12 +273,6 @@ def _difference_limits(estimates: GroupEstimates, sampling: Sampling) -> interva
     least = max(float(low.max() - high.min()), 0.0)
     low, high = of_groups(sampling.tail / 2.0)
     return intervals.Interval(np.ptp(values), least, float(high.max() - low.min()))
-
-
-def _at_extremes(estimates: GroupEstimates) -> tuple[Floats, Floats]:
-    """Return the lowest and the highest possible values of the groups in use."""
-    lowest, highest = estimates.extremes
-    return lowest.values_in_use, highest.values_in_use
 
 
 def _largest_of_others(values: Floats) -> Floats:
@@ -301,7 +292,7 @@ def ratio(estimates: GroupEstimates) -> float:
 
 
 def _ratio_bounds(estimates: GroupEstimates) -> Bounds:
-    low, high = _at_extremes(estimates)
+    low, high = (end.values_in_use for end in estimates.extremes)
     # A group with an AUC of certainly 0 has the largest AUC only if all AUCs are 0. The ratio is
     # then undefined.
     largest = _largest_of_others(high)
