@@ -24,7 +24,7 @@ from skfedauc.inference import calibration
 from skfedauc.pairs import GroupPairs
 from skfedauc.report import GroupAUC
 from skfedauc.report.group_auc import estimates_of
-from skfedauc.report.groups import labels_of_rows, listed
+from skfedauc.report.groups import labels_of_rows
 from skfedauc.report.threshold_sweep import ThresholdSweep, threshold_sweep
 
 if TYPE_CHECKING:
@@ -387,8 +387,7 @@ class FairnessAudit(Output):
         if "calibration" in columns:
             for end, of in zip(_ENDS, sample.slopes()[:3], strict=True):
                 columns[f"calibration_slope{end}"] = of
-        table = pd.DataFrame(columns, index=estimates_of(sample.report).labels)
-        return listed(sample.report.counts, table)
+        return estimates_of(sample.report).table(columns)
 
     def compare(
         self, other: FairnessAudit, names: tuple[str, str] = ("before", "after")

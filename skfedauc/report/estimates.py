@@ -25,7 +25,7 @@ from skfedauc.inference.quantiles import normal_quantile
 from skfedauc.inference.variances import Extremes, Pooled, Variances
 from skfedauc.measures import AUC, Measure
 from skfedauc.pairs import GroupPairs
-from skfedauc.report.groups import NotDefined, UndefinedPolicy, listed
+from skfedauc.report.groups import NotDefined, UndefinedPolicy, order_of
 
 _AUC = AUC()
 
@@ -74,7 +74,7 @@ class GroupEstimates:
 
     def table(self, columns: Mapping[str, Any]) -> pd.DataFrame:
         """Return a table of the groups, in the order of their categories."""
-        return listed(self.pairs.counts, pd.DataFrame(columns, index=self.labels))
+        return pd.DataFrame(columns, index=self.labels).take(order_of(self.pairs.counts))
 
     @functools.cached_property
     def index(self) -> Floats:
@@ -178,8 +178,7 @@ class GroupEstimates:
     @property
     def extremes_in_use(self) -> Extremes:
         """Group variances in averages and gaps, here and at both extremes."""
-        lowest, highest = (end.in_use for end in self.extremes)
-        return Extremes(self.in_use, lowest, highest)
+        return Extremes(self.in_use, *(end.in_use for end in self.extremes))
 
     @functools.cached_property
     def curves(self) -> GroupCurves:
@@ -258,10 +257,8 @@ class GroupEstimates:
             # The average precision is not lowest where the AUC is.
             curves, reach = (lowest.curves, highest.curves), self.pairs.rounding_reach
             low, high = measures.bounds_of(self.measure, *curves, overlaps=self.pairs.has_overlaps)
-            lowest.index, highest.index = (
-                np.maximum(low - reach, 0.0),
-                np.minimum(high + reach, 1.0),
-            )
+            lowest.index = np.maximum(low - reach, 0.0)
+            highest.index = np.minimum(high + reach, 1.0)
             if self.whole is not self and self.pairs.n_groups:
                 lowest.whole, highest.whole = self.whole.extremes
         return lowest, highest

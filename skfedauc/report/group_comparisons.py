@@ -390,11 +390,8 @@ class GroupComparisons:
         pairs, counts = estimates.pairs, estimates.pairs.counts_for("agreement")
         pairs.check_independent_rows("agreement")
         delta = _input.check_share(delta, "delta")
-        variances, pooled, (auc, used) = (
-            estimates.variances,
-            pairs.pooled_auc,
-            estimates.group_values,
-        )
+        variances, pooled = estimates.variances, pairs.pooled_auc
+        auc, used = estimates.group_values
         if np.isnan(pooled):
             raise ValueError("agreement needs rows of both classes.")
         if not used.any():

@@ -31,13 +31,8 @@ def labels_of_rows(
     return labels, clusters
 
 
-def listed(counts: ScoreCounts, table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table with the groups of counts in the order of their categories."""
-    return table.take(order_of(counts)) if any(view_of(counts).orders) else table
-
-
 def by_number(counts: ScoreCounts, table: pd.DataFrame) -> pd.DataFrame:
-    """Return a listed table with the groups in the order of the counts."""
+    """Return a table of the groups, as reports list them, in the order of the counts."""
     return table.take(np.argsort(order_of(counts)))
 
 

@@ -19,7 +19,7 @@ from skfedauc import _input
 from skfedauc.counts.score_counts import view_of
 from skfedauc.inference import intervals
 from skfedauc.report.estimates import GroupEstimates
-from skfedauc.report.groups import NotDefined, listed
+from skfedauc.report.groups import NotDefined, order_of
 from skfedauc.report.statistics import (
     STATISTICS,
     Bounds,
@@ -155,7 +155,8 @@ class GroupIntervals:
             return statistic_intervals(estimates, confidence_level, way, over)
         if over is not None:
             raise ValueError("over applies to statistics over all groups: pass of='statistics'.")
-        return listed(estimates.pairs.counts, group_intervals(estimates, confidence_level, way))
+        table = group_intervals(estimates, confidence_level, way)
+        return table.take(order_of(estimates.pairs.counts))
 
 
 def group_bounds(estimates: GroupEstimates) -> Bounds:
