@@ -16,7 +16,7 @@ from skfedauc.counts.score_counts import left_out
 from skfedauc.inference import intervals, measures, model_comparison
 from skfedauc.inference.model_comparison import RowValues
 from skfedauc.inference.quantiles import Pairs
-from skfedauc.inference.row_effects import Rows, near_one
+from skfedauc.inference.row_effects import Rows
 from skfedauc.measures import Measure, check_measure
 from skfedauc.pairs import GroupPairs
 from skfedauc.report import GroupAUC
@@ -298,14 +298,7 @@ def paired_rows(models: Sequence[_rows.Rows], report: GroupAUC) -> Rows:
             f"y_true must hold both classes; got {'one class' if n_rows else 'no class'} in "
             f"{n_rows} rows{of_weight}{of_one_label(report.counts)}."
         )
-    return Rows(
-        rows.positive,
-        np.array([model.scores for model in models], np.float64),
-        np.ones(n_rows) if rows.weights is None else near_one(rows.weights),
-        np.zeros(n_rows, np.intp) if rows.codes is None else rows.codes,
-        report.n_groups,
-        rows.clusters,
-    )
+    return Rows.of(models, report.n_groups)
 
 
 def _check_options(statistic: Any, over: Any, groups: Any) -> None:

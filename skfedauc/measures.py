@@ -10,13 +10,7 @@ from typing import Any, ClassVar
 
 from skfedauc import _input, _words
 
-__all__ = [
-    "AveragePrecision",
-    "Measure",
-    "PartialAUC",
-    "Sensitivity",
-    "Specificity",
-]
+__all__ = ["AveragePrecision", "Measure", "PartialAUC", "Sensitivity", "Specificity"]
 
 
 @dataclasses.dataclass(frozen=True)

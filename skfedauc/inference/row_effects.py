@@ -12,11 +12,12 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from skfedauc import _rows
 from skfedauc._group_codes import number_integers
 from skfedauc._kernel import placements as placements_of_rows
 from skfedauc.counts.moments import ClassRows, Floats, is_rounding_error, ratio
@@ -42,6 +43,19 @@ class Rows:
     codes: Numbers
     n_groups: int
     clusters: Numbers | None = None
+
+    @classmethod
+    def of(cls, models: Sequence[_rows.Rows], n_groups: int) -> Rows:
+        """Return validated rows with the scores of each model; a single group has all rows."""
+        rows = models[0]
+        scores = np.array([model.scores for model in models], np.float64)
+        codes, weights = rows.codes, np.ones(scores.shape[1])
+        if rows.weights is not None:
+            # Division by a power of two avoids overflow; the scale changes no result.
+            weights = np.ldexp(rows.weights, -np.frexp(rows.weights.mean())[1])
+        if codes is None or n_groups == 1:
+            codes = np.zeros(weights.size, np.intp)
+        return cls(rows.positive, scores, weights, codes, n_groups, rows.clusters)
 
     def pooled(self) -> Rows:
         """Return the rows in one group."""
@@ -92,12 +106,6 @@ class Sizes(ClassRows):
     def few(self) -> NDArray[np.bool_]:
         """Groups where a class has too small an effective sample size for a variance."""
         return np.asarray(self.effective.min(axis=0) < LEAST_EFFECTIVE, np.bool_)
-
-
-def near_one(weights: Floats) -> Floats:
-    """Divide weights by a power of two to avoid overflow; the scale changes no result."""
-    scaled: Floats = np.ldexp(weights, -np.frexp(weights.mean())[1])
-    return scaled
 
 
 def placements(rows: Rows) -> tuple[Sequence[Floats], Sequence[Floats]]:
@@ -279,16 +287,10 @@ def satterthwaite(variances: Floats, degrees_of_freedom: Floats, otherwise: floa
     return np.maximum(ratio(variances.sum(axis=0) ** 2, squares, otherwise), 1.0)
 
 
-class Comparison(NamedTuple):
-    """The rows in one comparison of classes, with one score, and their numbers among all rows."""
-
-    rows: Rows
-    numbers: NDArray[np.intp]
-
-
 class ClassAverages:
     """Standard deviations of AUC averages over comparisons and groups.
 
+    A comparison of classes has its rows, with one score, and their numbers among all rows.
     Rows in different clusters are independent. `is_known`, shape (n_groups, n_comparisons), tells
     whether an AUC has an estimated variance above 0. Other AUCs may have a correlation of 1 with
     the rest.
@@ -296,7 +298,7 @@ class ClassAverages:
 
     def __init__(
         self,
-        comparisons: Sequence[Comparison],
+        comparisons: Sequence[tuple[Rows, Numbers]],
         codes: NDArray[np.intp],
         clusters: NDArray[np.intp],
         is_known: NDArray[np.bool_],
@@ -306,9 +308,7 @@ class ClassAverages:
         self._units, unit = ClassUnits.of(all_rows)
         self._is_known = is_known
         n_units = self._units.group.size
-        effects = [
-            np.bincount(unit[one.numbers], _effects(one.rows), n_units) for one in comparisons
-        ]
+        effects = [np.bincount(unit[of], _effects(rows), n_units) for rows, of in comparisons]
         deviations = np.sqrt(self._units.by_group(np.square(effects)))
         scale = ratio(1.0, deviations, 0.0) * is_known.T
         self._effects = np.array(effects) * scale[:, self._units.group]

@@ -24,12 +24,7 @@ from skfedauc.inference.ranking import LEAST_GROUPS, ranking
 from skfedauc.inference.variances import strata_of
 from skfedauc.report.estimates import GroupEstimates
 from skfedauc.report.groups import order_of
-from skfedauc.report.intervals import (
-    certain_range,
-    check_rows_of,
-    group_bounds,
-    statistic_bounds,
-)
+from skfedauc.report.intervals import certain_range, check_rows_of, group_bounds, statistic_bounds
 from skfedauc.report.statistics import AVERAGES, Bounds, shares
 
 # Largest number of groups for a comparison of all pairs.

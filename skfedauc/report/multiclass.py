@@ -22,7 +22,7 @@ from skfedauc.inference.differences import AllPairs, DifferenceTest
 from skfedauc.inference.intervals import AUCSpread, Limits
 from skfedauc.inference.proportions import tail_of
 from skfedauc.inference.quantiles import normal_quantile
-from skfedauc.inference.row_effects import ClassAverages, Comparison, Rows, near_one
+from skfedauc.inference.row_effects import ClassAverages, Rows
 from skfedauc.inference.variances import Variances
 from skfedauc.pairs import GroupPairs
 from skfedauc.report import statistics
@@ -613,14 +613,7 @@ class ClassIntervals:
         clusters = np.arange(n_rows) if first.clusters is None else first.clusters
         codes, comparisons = np.zeros(n_rows, np.intp), []
         for key, places in zip(self._keys, self._places, strict=True):
-            own, numbers = self._rows.of(key), self._rows.numbers(key)
-            own_codes = np.zeros(numbers.size, np.intp)
-            # The only group has all rows, also if the rows have several groups.
-            if self._n_groups > 1 and own.codes is not None:
-                own_codes = own.codes
-            codes[numbers] = places[own_codes]
-            scores = own.scores.astype(np.float64, copy=False)[None]
-            weights = np.ones(numbers.size) if own.weights is None else near_one(own.weights)
-            rows = Rows(own.positive, scores, weights, own_codes, places.size)
-            comparisons.append(Comparison(rows, numbers))
+            rows, numbers = Rows.of([self._rows.of(key)], places.size), self._rows.numbers(key)
+            codes[numbers] = places[rows.codes]
+            comparisons.append((rows, numbers))
         return ClassAverages(comparisons, codes, clusters, self._is_known)
