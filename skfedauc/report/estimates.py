@@ -27,8 +27,7 @@ from skfedauc.measures import AUC, Measure
 from skfedauc.pairs import GroupPairs
 from skfedauc.report.groups import NotDefined, UndefinedPolicy, order_of
 
-_AUC = AUC()
-
+if TYPE_CHECKING:
 
 @dataclasses.dataclass(eq=False, repr=False)
 class GroupEstimates:
@@ -41,7 +40,7 @@ class GroupEstimates:
 
     pairs: GroupPairs
     policy: UndefinedPolicy
-    measure: Measure = _AUC
+    measure: Measure = dataclasses.field(default_factory=AUC)
     group_names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:

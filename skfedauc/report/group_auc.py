@@ -303,8 +303,7 @@ class GroupAUC(GroupIntervals, GroupComparisons):
         float
             NaN if no group has a defined AUC.
         """
-        of_group = statistics.average_weights(weights, self._estimates.pairs)
-        return self._estimates.value_of(lambda of: statistics.average(of, lambda _: of_group))
+        return self._estimates.value_of(lambda of: statistics.average(of, weights))
 
     @functools.cached_property
     def worst(self) -> float:

@@ -440,11 +440,9 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         return index[order], [place[own] for own in numbers]
 
     def _keys(self) -> pd.Index:
-        keys: pd.Index
-        if self.counts.multi_class == "ovr":
-            keys = pd.Index(list(self), name="class")
-        else:
-            keys = pd.MultiIndex.from_tuples(list(self), names=["positive", "negative"])
+        keys: pd.Index = pd.Index(list(self), name="class", tupleize_cols=False)
+        if self.counts.multi_class == "ovo":
+            keys = pd.MultiIndex.from_tuples(keys, names=["positive", "negative"])
         return keys
 
     def __repr__(self) -> str:

@@ -113,9 +113,10 @@ AVERAGES: dict[str, Callable[[GroupPairs], NDArray[Any]]] = {
 }
 
 
-def average(estimates: GroupEstimates, weights: Callable[[GroupPairs], NDArray[Any]]) -> float:
+def average(estimates: GroupEstimates, weights: str | Mapping[Any, float]) -> float:
+    of_groups = average_weights(weights, estimates.pairs)
     auc, used = estimates.values_in_use, estimates.group_values[1]
-    of_group = weights(estimates.pairs)[used].astype(np.float64)
+    of_group = of_groups[used]
     total = float(of_group.sum())
     if not total > 0:
         raise NotDefined("no group with a weight above 0 has rows of both classes")
@@ -431,11 +432,11 @@ STATISTICS: dict[str, Statistic] = {
     "pooled": _of_auc(pooled, _pooled_limits, is_mean=True, needs_scores=True),
     **{
         name: _of_auc(
-            functools.partial(average, weights=weights),
+            functools.partial(average, weights=name),
             functools.partial(_average_limits, name=name),
             is_mean=True,
         )
-        for name, weights in AVERAGES.items()
+        for name in AVERAGES
     },
     "worst": _of_auc(lambda of: float(_values(of, 1).min()), _worst_limits),
     "ratio": Statistic(ratio, bounds=_ratio_bounds),

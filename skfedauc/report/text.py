@@ -220,9 +220,6 @@ def _quality(estimates: GroupEstimates, which: str) -> Iterator[str]:
         ends = table[["ci_low", "ci_high", "estimand"]].T.to_dict("list")
     for name in known:
         value = estimates.value_of(STATISTICS[name].compute)
-        if np.isnan(value):
-            yield f"{name} undefined: {words[name]}"
-            continue
         low, high, estimand = ends.get(name, (np.nan, np.nan, ""))
         is_new = estimand == NEW_GROUPS and not np.isnan(low)
         shown = number_with(value, low, high, _certain(estimates, name))
