@@ -483,22 +483,20 @@ def responses_of(
     of_rows: Mapping[str, Any],
     *,
     mend: str,
-    **options: Any,
 ) -> tuple[ModelScores, ModelScores]:
     """Return scores for AUCs, and scores for thresholds and calibration; warn if the AUCs differ.
 
     Both are the same object if one order of the rows serves all purposes. `of_rows` are arguments
-    of `GroupAUC.from_predictions`, `mend` the last sentences of the warning, and `options` those of
-    `_sklearn.scores_of`.
+    of `GroupAUC.from_predictions`, and `mend` the last sentences of the warning.
     """
     rows = {"X": X, "y": of_rows["y_true"], "sample_weight": of_rows.get("sample_weight")}
     _rows.check_row_order(rows)
     y = _input.column_of(of_rows["y_true"], "y")
-    scores = _sklearn.scores_of(estimator, X, response_method, pos_label, y=y, **options)
+    scores = _sklearn.scores_of(estimator, X, response_method, pos_label, y=y)
     by_default = response_method is None and scores.method == "decision_function"
     if not by_default or not hasattr(estimator, "predict_proba"):
         return scores, scores
-    probabilities = _sklearn.scores_of(estimator, X, "predict_proba", pos_label, **options)
+    probabilities = _sklearn.scores_of(estimator, X, "predict_proba", pos_label)
     aucs, others = (_aucs(model, of_rows) for model in (scores, probabilities))
     if np.allclose(aucs, others, rtol=0, atol=_ROUNDING, equal_nan=True):
         return probabilities, probabilities
