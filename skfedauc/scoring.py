@@ -7,7 +7,7 @@ import dataclasses
 import functools
 import secrets
 from collections.abc import Callable, Iterable
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -340,10 +340,9 @@ _REPORTED: dict[str, set[Any]] = {}
 # Results of the current scoring call, by method caller. All scorers of a multi-metric search share
 # one method caller, which lives as long as the call.
 _RESULTS: WeakKeyDictionary[Any, dict[Any, tuple[Any, Any]]] = WeakKeyDictionary()
-Result = TypeVar("Result")
 
 
-def shared(method_caller: Any, key: Any, kept: Any, compute: Callable[[], Result]) -> Result:
+def shared(method_caller: Any, key: Any, kept: Any, compute: Callable[[], Any]) -> Any:
     """Return the result of `compute`; scorers with an equal key share the result of one call.
 
     `method_caller` is an object that scikit-learn makes for each call. `kept` are the objects whose
@@ -352,8 +351,7 @@ def shared(method_caller: Any, key: Any, kept: Any, compute: Callable[[], Result
     results = _RESULTS.setdefault(method_caller, {})
     if key not in results:
         results[key] = compute(), kept
-    found: Result = results[key][0]
-    return found
+    return results[key][0]
 
 
 class _StatisticOfLabels:
@@ -503,13 +501,9 @@ class GroupAUCScorer(_sklearn.BaseScorer):
     def _of_classes(
         self, method_caller: Any, estimator: Any, X: Any, y_true: Any, labels: Any, weights: Any
     ) -> MulticlassGroupAUC:
-        options = self._options
+        options, remedy = self._options, "Make the scorer without multi_class."
         classes, scores = _sklearn.class_scores_of(
-            estimator,
-            X,
-            self._response_method,
-            remedy="Make the scorer without multi_class.",
-            method_caller=method_caller,
+            estimator, X, self._response_method, remedy=remedy, method_caller=method_caller
         )
         counts = MulticlassCounts.from_predictions(
             y_true,

@@ -27,7 +27,6 @@ from skfedauc.measures import AUC, Measure
 from skfedauc.pairs import GroupPairs
 from skfedauc.report.groups import NotDefined, UndefinedPolicy, order_of
 
-if TYPE_CHECKING:
 
 @dataclasses.dataclass(eq=False, repr=False)
 class GroupEstimates:

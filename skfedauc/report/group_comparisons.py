@@ -393,7 +393,7 @@ class GroupComparisons:
             raise ValueError("agreement needs a group with rows of both classes.")
         sides = agreement.class_agreement(counts)
         strata, own = strata_of(counts), view_of(with_weights_over(counts)).own_moments
-        certain, scores, rows = {}, {}, []
+        certain, scores, rows = {}, {}, {}
         for i, name in enumerate(("negatives", "positives")):
             mine = variances.positives if i else variances.negatives
             share = mine.weight / mine.weight.sum()
@@ -422,18 +422,11 @@ class GroupComparisons:
                 # The estimated variance is 0 with few rows; use a bound of the variance instead.
                 error = np.sqrt(estimates.in_use.of_average(share))
             reach = normal_quantile(0.05) * error
-            rows.append(
-                {
-                    "average": name,
-                    "value": value,
-                    "difference": difference,
-                    "ci_low": low - reach,
-                    "ci_high": high + reach,
-                    "bound": certain.get(name, np.nan) + max(difference - low, high - difference),
-                    "equivalent_to_pooled": _equivalence(low, high, error, delta),
-                }
-            )
-        averages = pd.DataFrame(rows).set_index("average")
+            bound = certain.get(name, np.nan) + max(difference - low, high - difference)
+            verdict = _equivalence(low, high, error, delta)
+            rows[name] = value, difference, low - reach, high + reach, bound, verdict
+        columns = ["value", "difference", "ci_low", "ci_high", "bound", "equivalent_to_pooled"]
+        averages = pd.DataFrame(list(rows.values()), pd.Index(rows, name="average"), columns)
         table = pd.DataFrame.from_dict(scores, orient="index")
         verdict = _verdict(pooled, averages, table, delta, weighted=variances.weighted)
         return Agreement(verdict, averages, table, _case(averages, table), delta)
