@@ -81,9 +81,13 @@ def without_noise(counts, bins=BINS):
     """A release as of earlier versions, which permitted an epsilon without noise."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(private_counts, "with_noise", lambda exact, *_: exact)
-        state = released(counts, bins=bins)._state
-    (release,) = state.releases
-    return PrivateCounts._of(state._replace(releases=(release._replace(epsilon=500.0),)))
+        private = released(counts, bins=bins)
+    (release,) = private.releases
+    return PrivateCounts._of(changed(private, releases=(release._replace(epsilon=500.0),)))
+
+
+def changed(private, **fields):
+    return State(**vars(private) | fields)
 
 
 def test_without_noise_estimates_are_those_of_binned_counts():
@@ -551,7 +555,7 @@ def test_files_give_back_the_same_counts(groups, tmp_path):
     assert loaded == private
     assert loaded.releases == private.releases
     assert loaded.groups == private.groups
-    assert loaded._state.labels.dtype == private._state.labels.dtype
+    assert loaded.labels.dtype == private.labels.dtype
     assert pickle.loads(pickle.dumps(private)) == private
     columns = pq.read_table(path).to_pydict()
     assert columns["n_positives"] == private.positives.reshape(-1).tolist()
@@ -606,11 +610,11 @@ def test_sums_beyond_64_bits_are_refused():
     """Sums of single counts fit in 64 bits, and those over all bins do not."""
     bins = Bins.of_probabilities()
     counts = counts_of(n_rows=30).regroup(None)
-    state = PrivateCounts.from_counts(counts, bins, None, epsilon=1.0)._state
-    full, parts = np.full(state.negatives.shape, 2**40), {}
+    private = PrivateCounts.from_counts(counts, bins, None, epsilon=1.0)
+    full, parts = np.full(private.negatives.shape, 2**40), {}
     for i in range(1000):
-        release = state.releases[0]._replace(identifier=f"{i:032x}")
-        parts[f"part {i}"] = state._replace(negatives=full, positives=full, releases=(release,))
+        release = private.releases[0]._replace(identifier=f"{i:032x}")
+        parts[f"part {i}"] = changed(private, negatives=full, positives=full, releases=(release,))
     with pytest.raises(ValueError, match="the sum of the parts has more rows than can be counted"):
         merged(parts)
     assert merged(dict([*parts.items()][:500])).negatives[0, 0] == 500 * 2**40
@@ -799,7 +803,7 @@ def test_the_command_line_writes_counts_with_noise(rows, tmp_path, capsys, monke
     options = ["--epsilon", "0.5", "--rows-per-person", "2", "--agreed-groups", "f,m,x"]
     assert count_with_noise(tmp_path, rows, *options, "--source", "oslo") == 0
     assert "epsilon 0.5 for one person with at most 2 rows" in capsys.readouterr().out
-    found = PrivateCounts.load(tmp_path / "p.skfa")._state
+    found = PrivateCounts.load(tmp_path / "p.skfa")
     assert found.labels.tolist() == ["f", "m", "x"]
     assert found.bins == Bins.at([0.5])
     assert found.group_names == ("sex",)

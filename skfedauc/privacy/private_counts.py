@@ -6,9 +6,6 @@ import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
 from skfedauc import _input, _labels, _words
 from skfedauc.counts import Bins, ScoreCounts
 from skfedauc.counts.files import OtherFileError, Saved
@@ -24,7 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class PrivateCounts(Saved):
+class PrivateCounts(Saved, State):
     """Counts of negatives and positives by group and bin, with noise for differential privacy.
 
     At a site, `from_counts` draws discrete Laplace noise once for the number of each group, bin
@@ -91,19 +88,6 @@ class PrivateCounts(Saved):
     0.88
     """
 
-    negatives: NDArray[np.int64]
-    positives: NDArray[np.int64]
-    groups: tuple[Any, ...] | None
-    bins: Bins
-    releases: tuple[Release, ...]
-    group_names: tuple[str, ...]
-    pos_label: Any
-    sources: tuple[Source, ...]
-    exact_groups: tuple[Any, ...]
-    epsilon: float
-    variance: NDArray[np.float64]
-    _state: State
-
     def __init__(self) -> None:
         raise TypeError(
             "PrivateCounts has no public constructor: use PrivateCounts.from_counts(counts, bins, "
@@ -116,13 +100,7 @@ class PrivateCounts(Saved):
             if array is not None:
                 array.flags.writeable = False
         counts = object.__new__(cls)
-        vars(counts).update(
-            state._asdict(),
-            groups=None if state.labels is None else state.groups,
-            epsilon=max(release.epsilon for release in state.releases),
-            variance=state.variance,
-            _state=state,
-        )
+        vars(counts).update(vars(state))
         return counts
 
     @classmethod
@@ -258,7 +236,7 @@ class PrivateCounts(Saved):
             found = "only ScoreCounts, which ScoreCounts.merge adds up" if named else "none"
             raise ValueError(f"parts must have at least one PrivateCounts; got {found}.")
         states = {
-            name: exact_state(part, bins, name) if isinstance(part, ScoreCounts) else part._state  # noqa: SLF001
+            name: exact_state(part, bins, name) if isinstance(part, ScoreCounts) else part
             for name, part in named.items()
         }
         return cls._of(merged(states))
@@ -316,7 +294,7 @@ class PrivateCounts(Saved):
         """
         tail = (1.0 - check_confidence_level(confidence_level)) / 2.0
         _input.check_option("of", of, ("groups", "statistics"))
-        return interval_table(self._state, of, tail)
+        return interval_table(self, of, tail)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> PrivateCounts:
@@ -342,7 +320,7 @@ class PrivateCounts(Saved):
         return cls._of(read_content(data, f"path {os.fspath(path)!r}"))
 
     def _of_file(self) -> bytes:
-        return content_of(self._state)
+        return content_of(self)
 
     @classmethod
     def from_bytes(cls, data: bytes | bytearray | memoryview) -> PrivateCounts:

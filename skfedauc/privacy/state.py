@@ -13,6 +13,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -81,8 +82,9 @@ class Release(NamedTuple):
         return variance_of(self.scale)
 
 
-class State(NamedTuple):
-    """Content of a `PrivateCounts`, with its attributes; `labels` are the groups or None."""
+@dataclass(frozen=True, eq=False, repr=False)
+class State:
+    """Content of a `PrivateCounts`, with its attributes; `labels` is the array of its groups."""
 
     negatives: NDArray[np.int64]
     positives: NDArray[np.int64]
@@ -95,9 +97,9 @@ class State(NamedTuple):
     exact_groups: tuple[Any, ...] = ()
 
     @property
-    def groups(self) -> tuple[Any, ...]:
-        """Labels of the groups; empty without groups."""
-        return () if self.labels is None else tuple(self.labels.tolist())
+    def groups(self) -> tuple[Any, ...] | None:
+        """Labels of the groups; None without groups."""
+        return None if self.labels is None else tuple(self.labels.tolist())
 
     @property
     def n_groups(self) -> int:
@@ -110,23 +112,29 @@ class State(NamedTuple):
         return _labels.Classes((), self.pos_label)
 
     @property
+    def epsilon(self) -> float:
+        """Largest epsilon of a release."""
+        return max(release.epsilon for release in self.releases)
+
+    @property
     def variance(self) -> NDArray[np.float64]:
         """Variance of the noise of each count by group, summed over the group's releases."""
-        return self.by_group(lambda release: release.variance)
+        return _by_group(self, lambda release: release.variance)
 
-    def by_group(self, of_release: Callable[[Release], float]) -> NDArray[np.float64]:
-        """Return a sum over the releases of each group."""
-        position = {label: g for g, label in enumerate(self.groups)}
-        found = np.zeros(self.n_groups)
-        for release in self.releases:
-            own = slice(None) if self.labels is None else [position[g] for g in release.groups]
-            found[own] += of_release(release)
-        return found
+
+def _by_group(state: State, of_release: Callable[[Release], float]) -> NDArray[np.float64]:
+    """Return a sum over the releases of each group."""
+    position = {label: g for g, label in enumerate(state.groups or ())}
+    found = np.zeros(state.n_groups)
+    for release in state.releases:
+        own = [position[g] for g in release.groups] if position else slice(None)
+        found[own] += of_release(release)
+    return found
 
 
 def check_sizes(state: State, name: str) -> None:
     """Raise a ValueError for counts that no rows with the noise of the releases can have."""
-    noise = _MOST_NOISE * state.by_group(lambda release: release.scale)[:, None]
+    noise = _MOST_NOISE * _by_group(state, lambda release: release.scale)[:, None]
     most = MOST_ROWS * float(len(state.releases) + len(state.sources))
     total = 0.0
     for counts in (state.negatives, state.positives):
@@ -239,13 +247,13 @@ def content_of(state: State) -> bytes:
     """Return a file's content."""
     from skfedauc.counts import file_format
 
-    position = {label: g for g, label in enumerate(state.groups)}
+    position = {label: g for g, label in enumerate(state.groups or ())}
     facts: dict[str, Any] = {
         "format": file_format.FORMATS["PrivateCounts"],
         "version": 2 if any(of.model or of.period for of in state.releases) else 1,
         "package": file_format.version_of_package(),
         "bins": state.bins.to_dict(),
-        "groups": None if state.labels is None else list(map(entry_of, state.groups)),
+        "groups": None if state.groups is None else list(map(entry_of, state.groups)),
         "group_names": list(state.group_names),
         "pos_label": state.pos_label,
         "releases": [
