@@ -117,9 +117,7 @@ class CrossAUCDisplay(ReportDisplay):
         most = _input.check_whole_number(self.max_groups, "max_groups", 2)
         n_groups = len(self.groups)
         order = self._order() if sort else np.arange(n_groups)
-        if n_groups > most:
-            order = order[np.linspace(0, n_groups - 1, most).round().astype(np.intp)]
-        self.shown_ = order
+        self.shown_ = order = drawing.spread(order, most)
         matrix = self.cross_matrix[np.ix_(order, order)]
 
         ax = self._draw_on(ax, 6.2)

@@ -40,6 +40,8 @@ Corners: TypeAlias = tuple[Floats, Floats]
 # Curves with more corners are thinned on a grid of squares, each smaller than two pixels.
 MOST_CORNERS = 1000
 GRID = 500
+# Largest number of other groups with a gray curve
+_MOST_BEHIND = 30
 
 
 class Curve(NamedTuple):
@@ -68,10 +70,6 @@ def group_curves(states: Sequence[ScoreCounts], groups: Sequence[Any]) -> list[R
     return [mean_curve(*zip(*parts, strict=True)) if parts else None for parts in found.values()]
 
 
-def outline(lowest: Corners, highest: Corners) -> Floats:
-    return np.concatenate([np.column_stack(lowest), np.column_stack(highest)[::-1]])
-
-
 class _CurvesDisplay(ReportDisplay):
     """Base class for a few curves with colors of their own, and others in gray behind them."""
 
@@ -89,7 +87,7 @@ class _CurvesDisplay(ReportDisplay):
         ax = self._draw_on(ax, 5.4, 6.4)
         (diagonal,) = ax.plot([0, 1], [0, 1], color=drawing.PALE, linestyle=":", linewidth=1)
         self.behind_ = {}
-        for g in drawing.spread_behind(chosen).tolist():
+        for g in drawing.spread(chosen.left_out, _MOST_BEHIND).tolist():
             (self.behind_[g],) = ax.plot(*self._points(g), color=drawing.PALE, linewidth=0.6)
         return chosen, diagonal
 
@@ -210,7 +208,10 @@ class GroupRocCurveDisplay(_CurvesDisplay):
         bands: Sequence[NDArray[np.float64] | None] = [None] * len(aucs)
         if pairs.is_binned:
             ends = (_corners(extreme, self.groups, adjusted) for extreme in pairs.extremes())
-            bands = list(map(outline, *ends))
+            bands = [
+                np.concatenate([np.column_stack(low), np.column_stack(high)[::-1]])
+                for low, high in zip(*ends, strict=True)
+            ]
         corners = _corners(pairs, self.groups, adjusted)
         found = [Curve(*of, *more) for of, *more in zip(corners, aucs, bands, strict=True)]
         n_groups = len(self.groups)

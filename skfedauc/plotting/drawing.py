@@ -61,8 +61,7 @@ WIDTH, MARGINS = 8.0, 1.0
 MOST_CHARACTERS = 24
 # Largest number of listed labels of other groups
 _MOST_NAMES = 3
-# Largest number of other groups with a gray curve
-_MOST_BEHIND = 30
+
 # Inches that a legend beside or below the axes leaves, and inches of the labels below the axes
 _LEAST_WIDTH, _BELOW = 2.2, 0.5
 # Largest score to draw: sums of larger coordinates overflow in Matplotlib.
@@ -156,24 +155,17 @@ class Choice(NamedTuple):
         """A forest plot's lower and upper line ends."""
         return -0.7, max(self.n_lines, 1) - 0.3
 
-    def note(self, auc: NDArray[np.float64], name: str = "an AUC") -> str:
-        """Return the note on the groups left out and their values; empty if there are none."""
+    def draw_note(self, ax: Axes, auc: NDArray[np.float64], name: str = "an AUC") -> str:
+        """Write which groups are left out between both ends, or their number; return the note."""
         if not self.left_out.size:
             return ""
         low, high = auc[self.left_out[[0, -1]]].tolist()
         n_groups = _words.counted(self.left_out.size, "group")
-        return f"{n_groups} with {name} of {low:.3f} to {high:.3f} not shown"
-
-    def draw_note(
-        self, ax: Axes, auc: NDArray[np.float64], place: int, name: str = "an AUC"
-    ) -> None:
-        """Write the note in the axes, at this vertical position."""
-        if not self.left_out.size:
-            return
+        note = f"{n_groups} with {name} of {low:.3f} to {high:.3f} not shown"
         lay_out(ax)
         text = ax.text(
             0.5,
-            place,
+            self.lowest.size,
             "",
             transform=ax.get_yaxis_transform(),
             color=GREY,
@@ -183,9 +175,10 @@ class Choice(NamedTuple):
             bbox={"facecolor": ax.get_facecolor(), "edgecolor": "none", "pad": 1},
             zorder=4,
         )
-        as_written(text).set_text(self.note(auc, name))
+        as_written(text).set_text(note)
         if length_of(text) > 0.95 * size_of(ax)[0]:
-            text.set_text(f"{_words.counted(self.left_out.size, 'group')} not shown")
+            text.set_text(f"{n_groups} not shown")
+        return note
 
 
 def choose(auc: NDArray[np.float64], most: int) -> Choice:
@@ -215,12 +208,11 @@ def most_styles(max_groups: Any) -> int:
     return most
 
 
-def spread_behind(chosen: Choice) -> NDArray[np.intp]:
-    """Return groups to draw in gray: at most 30, evenly spread over the ordered values."""
-    behind = chosen.left_out
-    if behind.size <= _MOST_BEHIND:
-        return behind
-    return behind[np.linspace(0, behind.size - 1, _MOST_BEHIND).round().astype(np.intp)]
+def spread(ordered: NDArray[np.intp], most: int) -> NDArray[np.intp]:
+    """Return at most `most` groups, evenly spread over their order."""
+    if ordered.size <= most:
+        return ordered
+    return ordered[np.linspace(0, ordered.size - 1, most).round().astype(np.intp)]
 
 
 def top_of(values: Sequence[NDArray[np.float64]]) -> float:

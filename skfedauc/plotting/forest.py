@@ -83,9 +83,9 @@ class _ForestDisplay(ReportDisplay):
         ax, note = self.ax_, drawing.joined(*notes, self._left_out)
         labels = [drawing.text_of(self.groups[g]) for g in chosen.shown]
         drawing.set_ticks(ax.yaxis, chosen.places.tolist(), labels)
-        chosen.draw_note(ax, values, chosen.lowest.size, name)
+        left_out = chosen.draw_note(ax, values, name)
         drawing.legend_and_note(ax, entries, note, chosen.limits_of_lines)
-        self.note_ = drawing.joined(chosen.note(values, name), note)
+        self.note_ = drawing.joined(left_out, note)
 
     @property
     def _level(self) -> str:

@@ -127,10 +127,9 @@ class GroupScoreDisplay(ReportDisplay):
         margin = 0.02 * (self.edges[-1] - self.edges[0])
         limits = self.edges[0] - margin, self.edges[-1] + margin
         ax.set(xlim=limits, xlabel="Score", ylabel="Group (AUC)")
-        chosen.draw_note(ax, self._auc, chosen.lowest.size)
-
+        left_out = chosen.draw_note(ax, self._auc)
         note = self._draw_legend(top, drawing.not_shown(n_absent, "group", "an AUC"))
-        self.note_ = drawing.joined(chosen.note(self._auc), note)
+        self.note_ = drawing.joined(left_out, note)
 
     def _draw_legend(self, top: int, *notes: str) -> str:
         """Draw the threshold and the legend, below the height `top`, and return all notes."""
@@ -201,17 +200,13 @@ def _histograms(cells: Cells, n_bins: int) -> tuple[_Floats, _Floats, _Floats, f
         half = max(0.5, abs(low) / 2**20)  # Adding 0.5 to a large score has no effect.
         low, high = low - half, high + half
     edges = np.linspace(low, high, n_bins + 1)
-    bin_ = np.clip(np.searchsorted(edges, scores, side="right") - 1, 0, n_bins - 1)
-    n_groups = cells.starts.size - 1
-    beyond = (scores < edges[0]) | (scores > edges[-1])
-    place = cells.groups * n_bins + bin_
-
-    def counted(weights: _Floats) -> _Floats:
-        of_place = np.bincount(place, weights, n_groups * n_bins).astype(np.float64)
-        return of_place.reshape(n_groups, n_bins)
-
-    share_beyond = float(weights[beyond].sum() / weights.sum())
-    return edges, counted(negatives), counted(positives), share_beyond
+    inside = np.clip(scores, edges[0], edges[-1])
+    share_beyond = float(weights[inside != scores].sum() / weights.sum())
+    bins = np.arange(cells.starts.size), edges
+    negatives, positives = (
+        np.histogram2d(cells.groups, inside, bins, weights=of)[0] for of in (negatives, positives)
+    )
+    return edges, negatives, positives, share_beyond
 
 
 def _limits(scores: _Floats, weights: _Floats) -> tuple[float, float]:
