@@ -52,11 +52,6 @@ class Mark(NamedTuple):
     before: float | None = None
 
     @property
-    def lines(self) -> list[str]:
-        """The whole label in lines that fit beside the plot."""
-        return _lines_of(self.label)
-
-    @property
     def limits(self) -> str:
         """The interval, or the first model's value."""
         limits = f"{_number(self.low)} to {_number(self.high)}"
@@ -217,7 +212,7 @@ class Document(NamedTuple):
                 yield from _wrapped(f"{cell.mark} {of_column}{cell.word}: {cell.text}", "    ")
 
     def to_markdown(self, *, appendix: bool) -> str:
-        """Return a model card's sections: the first screen, and perhaps the appendix."""
+        """Return a section of a model card: the first screen, and perhaps the appendix."""
         # Names of sources and of classes are text, not markup.
         facts = [re.sub(r"[\\`*_\[\]~$|&]", r"\\\g<0>", fact) for fact in self.facts]
         lines = [f"## {self.title}", "", " \N{MIDDLE DOT} ".join(facts), "", self.headline, ""]
@@ -313,11 +308,12 @@ def _scale_of_cards(cards: tuple[Card, ...]) -> Scale | None:
     precise = [mark for mark in marks if mark.style != "few"] or marks
     ends += [end for mark in precise for end in (mark.low, mark.high)]
     pad = 0.04 * max(max(ends) - min(ends), 0.02)
-    left = 16 + _CHARACTER * max(len(line) for mark in marks for line in mark.lines)
+    left = 16 + _CHARACTER * max(len(line) for mark in marks for line in _lines_of(mark.label))
     return Scale(min(ends) - pad, max(ends) + pad, round(left), _RIGHT)
 
 
 def _lines_of(label: str) -> list[str]:
+    """Return the whole label in lines that fit beside a plot."""
     return textwrap.wrap(label, _IN_LINE) or [label]
 
 
@@ -351,7 +347,7 @@ def _templates() -> Any:
     found.globals |= {"scale_of_row": _scale_of_row, "download": _download, "border": _BORDER}
     style = Markup((folder / "style.css").read_text("utf-8"))
     found.globals |= {"style": style, "is_nan": math.isnan}
-    found.filters |= {"unbroken": unbroken, "number": _number}
+    found.filters |= {"unbroken": unbroken, "number": _number, "lines": _lines_of}
     return found
 
 

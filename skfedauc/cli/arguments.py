@@ -155,7 +155,7 @@ audit compare report
       second model
   --name KEY=TEXT: name of the model, the label or the score in the results, such as --name
       'model=credit score 3'; may be repeated
-  --markdown CARD: also write sections of a model card to this Markdown file
+  --markdown CARD: also write the report to this Markdown file, as a section of a model card
   --json DOCUMENT: also write all results to this JSON file; without a file, or with {STDIN}, print
       the JSON instead of the report. Undefined numbers are null; cross_difference is omitted above
       500 groups

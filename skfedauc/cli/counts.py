@@ -132,14 +132,10 @@ def count(arguments: Arguments) -> Iterator[list[str]]:
     yield lines
     if any(text is not None for text in (arguments.source, *facts.values())):
         counts = counts.with_source(arguments.source, **facts)
-    _save(counts, path)
-    size = counted(os.path.getsize(path), "byte")
-    yield [f"The counts are in {path} ({size}). skfedauc show {path} says what they disclose."]
-
-
-def _save(counts: ScoreCounts, path: str) -> None:
     with refusals(written=path):
         counts.save(path)
+    size = counted(os.path.getsize(path), "byte")
+    yield [f"The counts are in {path} ({size}). skfedauc show {path} says what they disclose."]
 
 
 def _rule_of(options: Arguments) -> Disclosure | None:
@@ -228,7 +224,8 @@ def merge(arguments: Arguments) -> Iterator[list[str]]:
     ]
     warn_of_spellings(whole)
     yield [*lines, _line("sum", whole)]
-    _save(whole, arguments.output)
+    with refusals(written=arguments.output):
+        whole.save(arguments.output)
     yield [f"The sum is in {arguments.output}."]
 
 
