@@ -2,7 +2,6 @@
 
 import os
 
-import pandas as pd
 import pytest
 from cli_cases import COLUMNS
 
@@ -52,6 +51,29 @@ def test_usage_errors(error_of, arguments, message):
 
 
 @pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--encoding", "klingon"], "--encoding 'klingon' is unknown"),
+        (["--encoding", "hex"], "--encoding 'hex' is unknown"),
+        (["--within", "g"], "leave no --group column to be compared"),
+        (["--within", "absent"], "'absent'"),
+        (["--clusters", "absent"], "'absent'"),
+        (["--clusters", "note"], "column 'note' is empty in "),
+        (["--tolerance", "0.8"], "--tolerance '0.8' lacks the LIMIT: pass NAME=LIMIT"),
+        (["--tolerance", "=0.8"], "--tolerance '=0.8' lacks the NAME: pass NAME=LIMIT"),
+        (["--tolerance", "difference=5"], "--tolerance difference must be a number between 0"),
+        (["--tolerance", "xyz=0.1"], "the NAME of --tolerance must be one of 'difference', "),
+        (["--tolerance=ratio=.8", "--tolerance=ratio=.9"], "--tolerance is passed twice for ratio"),
+        (["--tolerance=demographic_parity_ratio=.8", "--favorable=negative"], "le negative declar"),
+        (["--tolerance=equalized_odds_difference=.8"], "has none: pass --decisions or a number as"),
+        (["--fail-if", "not-met"], "--fail-if needs --tolerance; pass it as well"),
+    ],
+)
+def test_options_that_do_not_fit_the_rows_or_each_other(written, error_of, options, message):
+    assert message in error_of(["audit", written, *COLUMNS, *options])
+
+
+@pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["--json", "--favorable", "good"], "invalid choice: 'good'"),
@@ -72,13 +94,3 @@ def test_options_are_checked_before_the_rows_are_read(
     found = error_of(["audit", written, *COLUMNS, *arguments])
     assert message.format(**names) in found
     assert os.listdir(tmp_path) == []
-
-
-def test_encodings_are_known_and_for_text(written, tmp_path, error_of):
-    path = tmp_path / "p.parquet"
-    pd.DataFrame({"y": [0, 1], "s": [0.1, 0.2], "g": ["a", "a"]}).to_parquet(path)
-    message = error_of(["audit", path, *COLUMNS, "--encoding", "latin-1"])
-    assert "--encoding is for text files" in message
-    for encoding in ("klingon", "hex"):
-        message = error_of(["audit", written, *COLUMNS, "--encoding", encoding])
-        assert f"--encoding {encoding!r} is unknown" in message

@@ -9,17 +9,10 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from cli_cases import COLUMNS, LONG, check_rows, rows_read, save
+from cli_cases import COLUMNS, LONG, check_rows, rows_read, save, write
 
 from skfedauc import ScoreCounts
 from skfedauc.cli.main import main
-
-
-def write(frame, path, separator=","):
-    if path.suffix == ".parquet":
-        frame.to_parquet(path)
-    else:
-        frame.to_csv(path, index=False, sep=separator)
 
 
 @pytest.mark.parametrize(
@@ -130,9 +123,11 @@ def test_parquet_without_pyarrow(frame, tmp_path, error_of, monkeypatch):
     assert "pip install pyarrow" in error_of(["audit", tmp_path / "p.parquet", *COLUMNS])
 
 
-def test_parquet_of_lists(frame, tmp_path, error_of):
+def test_parquet_of_lists_or_with_an_encoding(frame, tmp_path, error_of):
     frame.assign(g=[["a"]] * len(frame)).to_parquet(tmp_path / "p.parquet")
-    assert "column 'g' holds list" in error_of(["audit", tmp_path / "p.parquet", *COLUMNS])
+    command = ["audit", tmp_path / "p.parquet", *COLUMNS]
+    assert "column 'g' holds list" in error_of(command)
+    assert "--encoding is for text files" in error_of([*command, "--encoding", "latin-1"])
 
 
 def test_files_that_expand_beyond_measure(tmp_path, error_of, monkeypatch):
