@@ -74,3 +74,26 @@ def resealed(table, data):
         writer.write_table(table)
         writer.add_key_value_metadata(metadata)
     return bytes(sink.getvalue())
+
+
+def changed_bytes(data, rng):
+    """The bytes with one change: of a bit, of bytes, of the length or of the order."""
+    data = bytearray(data)
+    kind, place = rng.integers(7), int(rng.integers(len(data)))
+    until = min(len(data), place + int(rng.integers(1, 40)))
+    if kind == 0:
+        data[place] ^= 1 << rng.integers(8)
+    elif kind == 1:
+        data[place] = rng.integers(256)
+    elif kind == 2:
+        data[place:until] = rng.bytes(until - place)
+    elif kind == 3:
+        del data[place:until]
+    elif kind == 4:
+        data[place:place] = data[place:until]
+    elif kind == 5:
+        del data[place:]
+    else:
+        other = int(rng.integers(len(data)))
+        data[place], data[other] = data[other], data[place]
+    return bytes(data)

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import kernel_cases
 import numpy as np
+import oracles
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -26,17 +27,8 @@ class Case(NamedTuple):
     scores: np.ndarray
     groups: Any
     labels: list[Any]
-    codes: np.ndarray
     weights: np.ndarray | None
-
-    @property
-    def arguments(self) -> dict[str, Any]:
-        return {
-            "y_true": self.y,
-            "y_score": self.scores,
-            "groups": self.groups,
-            "sample_weight": self.weights,
-        }
+    arguments = oracles.Case.arguments
 
 
 def ulps_above(base: float, steps: np.ndarray) -> np.ndarray:
@@ -212,7 +204,7 @@ def draw(seed: int) -> Case:
     if np.isin(scores, [0, 1]).all():
         scores = scores + 2  # scores of only 0 and 1 look like predicted labels
     groups, label = GROUPS[kinds[1]](rng, codes)
-    return Case(name, y, scores, groups, [label(int(c)) for c in codes], codes, weights)
+    return Case(name, y, scores, groups, [label(int(c)) for c in codes], weights)
 
 
 # Scores that float64 would round; rounding may tie two different scores.
