@@ -7,7 +7,7 @@ from cli_cases import COLUMNS
 
 import skfedauc
 from skfedauc import _kernel as kernel
-from skfedauc.cli import audit as command
+from skfedauc.cli import audit, counts
 from skfedauc.cli.main import main
 from skfedauc.report.statistics import MATRIX_GROUPS
 
@@ -73,24 +73,33 @@ def test_options_that_do_not_fit_the_rows_or_each_other(written, error_of, optio
     assert message in error_of(["audit", written, *COLUMNS, *options])
 
 
+AUDIT = ["audit", "{file}", *COLUMNS]
+COUNT = ["count", "{file}", *COLUMNS]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--json", "--favorable", "good"], "invalid choice: 'good'"),
-        (["--json", "--name", "modell=a"], "of the keys 'model', 'label', 'score'"),
-        (["--json", "--name", "model="], "--name 'model=' lacks the TEXT: pass KEY=TEXT"),
-        (["--json", "{folder}"], "{folder}: cannot be written: Is a directory"),
-        (["--json", "{file}"], "--json {file} would overwrite"),
-        (["--json", "{folder}/r.html", "--html", "{folder}/./r.html"], "pass another file"),
-        (["--html", "{folder}/absent/report.html"], "cannot be written: No such file"),
+        ([*AUDIT, "--json", "--favorable", "good"], "invalid choice: 'good'"),
+        ([*AUDIT, "--json", "--name", "modell=a"], "of the keys 'model', 'label', 'score'"),
+        ([*AUDIT, "--json", "--name", "model="], "--name 'model=' lacks the TEXT: pass KEY=TEXT"),
+        ([*AUDIT, "--json", "{folder}"], "{folder}: cannot be written: Is a directory"),
+        ([*AUDIT, "--json", "{file}"], "--json {file} would overwrite"),
+        ([*AUDIT, "--json", "{folder}/r", "--html", "{folder}/./r"], "pass another file"),
+        ([*AUDIT, "--html", "{folder}/absent/report.html"], "cannot be written: No such file"),
+        (COUNT, "required: -o/--output"),
+        ([*COUNT, "-o", "{file}"], "{file} would overwrite "),
+        ([*COUNT, "-o", "{folder}/no/p.skfa"], "cannot be written: No such"),
+        (["merge", "{file}", "-o", "{file}"], "{file} would overwrite "),
     ],
 )
-def test_options_are_checked_before_the_rows_are_read(
+def test_arguments_are_checked_before_files_are_read(
     written, tmp_path, error_of, monkeypatch, arguments, message
 ):
-    monkeypatch.setattr(command, "read_columns", lambda *_: pytest.fail("rows were read"))
+    monkeypatch.setattr(audit, "read_columns", lambda *_: pytest.fail("rows were read"))
+    monkeypatch.setattr(counts, "read_columns", lambda *_: pytest.fail("rows were read"))
+    monkeypatch.setattr(counts, "read_counts", lambda *_: pytest.fail("counts were read"))
     names = {"folder": tmp_path, "file": written}
-    arguments = [argument.format(**names) for argument in arguments]
-    found = error_of(["audit", written, *COLUMNS, *arguments])
+    found = error_of([argument.format(**names) for argument in arguments])
     assert message.format(**names) in found
     assert os.listdir(tmp_path) == []

@@ -1,7 +1,6 @@
 """Counts between sites: `count`, `merge` and `report`, compared with `audit` on all rows."""
 
 import json
-import os
 import sys
 
 import numpy as np
@@ -172,26 +171,6 @@ def test_a_file_without_rows(sites, tmp_path, printed_by, error_of):
     assert ScoreCounts.load(tmp_path / "all.skfa").n_positives.sum() > 0
     assert "- There are no rows.\n" in printed_by("show", path)
     assert "needs rows of both classes; got 0 groups" in error_of(["report", path])
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["count", "{file}", *COLUMNS], "required: -o/--output"),
-        (["count", "{file}", *COLUMNS, "-o", "{file}"], "{file} would overwrite "),
-        (["count", "{file}", *COLUMNS, "-o", "{folder}/no/p.skfa"], "cannot be written: No such"),
-        (["merge", "{file}", "-o", "{file}"], "{file} would overwrite "),
-    ],
-)
-def test_arguments_are_checked_before_files_are_read(
-    written, tmp_path, error_of, monkeypatch, arguments, message
-):
-    monkeypatch.setattr(command, "read_columns", lambda *_: pytest.fail("rows were read"))
-    monkeypatch.setattr(command, "read_counts", lambda *_: pytest.fail("counts were read"))
-    names = {"folder": tmp_path, "file": written}
-    found = error_of([argument.format(**names) for argument in arguments])
-    assert message.format(**names) in found
-    assert os.listdir(tmp_path) == []
 
 
 @pytest.mark.parametrize(

@@ -120,6 +120,19 @@ def test_dates_are_groups_whatever_their_unit(unit, text):
 @pytest.mark.parametrize(
     ("text", "arguments", "message"),
     [
+        (
+            "y,Score,g\n0,1,a\n",
+            COLUMNS,
+            "the column 's', not found in {path}. The columns are 'y', 'Sco",
+        ),
+        ("yy,s,g\n0,1,a\n", COLUMNS, "Did you mean 'yy'?"),
+        ("y, s, g\n0, 1, a\n", COLUMNS, "Did you mean ' s', ' g'?"),
+        ("y,s,g,g\n0,1,a,b\n", COLUMNS, "the column 'g', and {path} has 2 columns of this name"),
+        ("", COLUMNS, "{path}: is empty; it has no header"),
+        ("y,s,g\n", COLUMNS, "there are no rows"),
+        ("y,s,g\n0,1,a\n1,2,a,c\n", COLUMNS, "data row 2 has 4 cells and the header has 3"),
+        ("y,s,g,note\n0,1,a,1,\n", COLUMNS, "data row 1 has 5 cells and the header has 4"),
+        (",".join(f"{i}{LONG[:50_000]}" for i in range(40)), COLUMNS, "(40 in all)"),
         ("y;s;g\n0;1,5;a\n1;2;a\n", COLUMNS, "first being data row 1 ('1,5'); see --decimal"),
         ("y,s,g\n0,1,0.5\n1,2,3\n", COLUMNS, "column 'g' holds numbers that are not whole"),
         ("y,s,g\n0,1,a\n1,2,a\n2,1,a\n", COLUMNS, "got 3: 0, 1, 2. An AUC needs two: is"),
@@ -150,8 +163,9 @@ def test_dates_are_groups_whatever_their_unit(unit, text):
     ids=lambda value: value[:20] if isinstance(value, str) else None,
 )
 def test_what_is_wrong_with_rows(tmp_path, error_of, text, arguments, message):
-    error = error_of(["audit", save(tmp_path / "p.csv", text), *arguments])
-    assert message in error
+    path = save(tmp_path / "p.csv", text)
+    error = error_of(["audit", path, *arguments])
+    assert message.format(path=path) in error
     assert len(error) < 3000
 
 
