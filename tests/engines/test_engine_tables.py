@@ -218,12 +218,11 @@ def test_enum_of_duckdb():
     """The codes of the engine are unsigned."""
     connection = duckdb.connect()
     connection.execute("CREATE TYPE site AS ENUM ('va', 'oslo', 'bern')")
-    connection.register("arrow", rows(site=["va", None, "va", "oslo", "bern", "va"]))
+    in_arrow = rows(site=["va", None, "va", "oslo", "bern", "va"])
+    connection.register("arrow", in_arrow)
     connection.execute("CREATE TABLE t AS SELECT ill, risk, weight, site::site AS site FROM arrow")
     table = connection.table("t")
-    expected = ScoreCounts.from_table(
-        rows(site=["va", None, "va", "oslo", "bern", "va"]), **BY_SITE, missing="group"
-    )
+    expected = ScoreCounts.from_table(in_arrow, **BY_SITE, missing="group")
     assert ScoreCounts.from_table(table, **BY_SITE, missing="group") == expected
     in_memory = table.to_arrow_table()
     assert pa.types.is_unsigned_integer(in_memory.schema.field("site").type.index_type)
