@@ -48,20 +48,6 @@ def all_patients(task, arrays, clinics):
     return np.concatenate([y for _, y in rows]), score, groups
 
 
-def test_the_pooled_auc_is_that_of_all_patients(clinics, grid):
-    task = clinics["task"]
-    result, aggregator = clinics["server_app"].run(grid, task.NAMES, num_rounds=2)
-    assert list(aggregator.reports) == [1, 2]
-    assert aggregator.missing_groups == {1: (), 2: ()}
-    y, score, groups = all_patients(task, result.arrays.to_numpy_ndarrays(), task.NAMES)
-    assert aggregator.reports[2].counts == ScoreCounts.from_predictions(y, score, groups=groups)
-    metrics = result.evaluate_metrics_clientapp[2]
-    assert metrics["auc-pooled"] == pytest.approx(roc_auc_score(y, score), abs=1e-12)
-    # The average of the clinics' AUCs is well below the AUC of all patients.
-    assert metrics["auc"] == pytest.approx(0.81, abs=0.01)
-    assert metrics["auc-pooled"] == pytest.approx(0.85, abs=0.01)
-
-
 @pytest.fixture
 def check_printed(clinics, grid, capsys, tmp_path):
     """Run the server, and check that the guide has what it prints from a line on."""
