@@ -122,29 +122,16 @@ def by_site(message: str = "", missing: str = "raise", **columns: Any) -> Edge:
 
 
 TIME_ORDER = (0, 1, 0, 1, 2, 2)
-EMPTY = pa.table(
-    {
-        "ill": pa.array([], pa.int64()),
-        "risk": pa.array([], pa.float64()),
-        "site": pa.array([], pa.string()),
-        "weight": pa.array([], pa.float64()),
-    }
-)
+EMPTY = rows().slice(0, 0)
 NAMED_AS_OURS = ["n_rows", "is_zero", "group_0", "group_1", "label", "score", "valid"]
 
 
-class Refused(NamedTuple):
-    """Scores that bins of probabilities refuse, and what the error says."""
-
-    scores: list[float | None]
-    message: str
-
-
-REFUSED_SCORES = {
-    "missing": Refused([0.5, None, 0.5, None, None, 0.25], "got 3 NaN or NULL and 0 infin.* of 6"),
-    "NaN": Refused([0.5, NAN, 0.5, NAN, 0.5, 0.25], "got 2 NaN or NULL and 0 infinite.* of 6"),
-    "infinite": Refused([0.5, INF, 0.5, INF, -INF, 0.25], "got 0 NaN or NULL and 3 infin.* of 6"),
-    "outside": Refused([0.5, -0.25, 0.5, 7.0, 0.5, 0.25], "got scores from -0.25 to 7.0"),
+# Scores that bins of probabilities refuse, and what the error says
+REFUSED_SCORES: dict[str, tuple[list[float | None], str]] = {
+    "missing": ([0.5, None, 0.5, None, None, 0.25], "got 3 NaN or NULL and 0 infinite.* of 6"),
+    "NaN": ([0.5, NAN, 0.5, NAN, 0.5, 0.25], "got 2 NaN or NULL and 0 infinite.* of 6"),
+    "infinite": ([0.5, INF, 0.5, INF, -INF, 0.25], "got 0 NaN or NULL and 3 infinite.* of 6"),
+    "outside": ([0.5, -0.25, 0.5, 7.0, 0.5, 0.25], "got scores from -0.25 to 7.0"),
 }
 
 EDGES: dict[str, Edge] = {
@@ -183,8 +170,8 @@ EDGES: dict[str, Edge] = {
     "categories as labels": Edge(rows(ill=pa.array(TEXT).dictionary_encode()), BY_TEXT),
     # Scores
     **{
-        f"scores {name}": refused(of.message, risk=of.scores)
-        for name, of in REFUSED_SCORES.items()
+        f"scores {name}": refused(message, risk=scores)
+        for name, (scores, message) in REFUSED_SCORES.items()
         if name != "outside"
     },
     "scores -0.0": by_site(risk=[-0.0, 0.0, 0.0, -0.0, -1.0, -0.0]),

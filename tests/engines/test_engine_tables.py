@@ -186,10 +186,11 @@ def test_bins_of_float32(engine):
 @pytest.mark.parametrize("name", REFUSED_SCORES)
 def test_bins_refuse_scores_as_in_memory(engine, name):
     _, read = engine
-    table = read(rows(risk=pa.array(REFUSED_SCORES[name].scores, pa.float64())))
+    scores, message = REFUSED_SCORES[name]
+    table = read(rows(risk=pa.array(scores, pa.float64())))
     # Spark takes seconds to plan a query of the bins of all floats.
     for bins in ("probabilities",) if name == "outside" else ("probabilities", "edges"):
-        with pytest.raises(ValueError, match=REFUSED_SCORES[name].message):
+        with pytest.raises(ValueError, match=message):
             ScoreCounts.from_table(table, **BY_SITE, disclosure=BINS[bins])
 
 
