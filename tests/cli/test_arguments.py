@@ -32,22 +32,8 @@ NOISE = ["count", "absent.csv", *COLUMNS, "-o", "a.skfa", "--disclosure", "bins"
 NOISE += ["--agreed-groups", "a"]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["audit", "p.csv", "--label", "y", "--score", "s"], "required: --group"),
-        (["p.csv"], "invalid choice: 'p.csv' (choose from 'audit', "),
-        (["audit", "p.csv", *COLUMNS, "--missing", "skip"], "invalid choice: 'skip'"),
-        (["audit", "p.csv", *COLUMNS, "--jso"], "unrecognized arguments: --jso"),
-        (["audit", "p.csv", *COLUMNS, "--score", "t"], "twice; pass it once, or use compare"),
-        (["audit", "p.csv", *COLUMNS, "--group", "y"], "--group 'y' is also the column of --label"),
-        (["count", "p.csv", *COLUMNS, "-o", "-"], "--output needs the name of a file"),
-        ([*NOISE, "--epsilon", "0"], "absent.csv: no such file"),
-        ([*NOISE, "--epsilon", "1", "--group", "h"], "--epsilon takes one --group column"),
-    ],
-)
-def test_usage_errors(error_of, arguments, message):
-    assert message in error_of(arguments)
+def test_no_noise_is_no_usage_error(error_of):
+    assert "absent.csv: no such file" in error_of([*NOISE, "--epsilon", "0"])
 
 
 @pytest.mark.parametrize(
@@ -80,6 +66,14 @@ COUNT = ["count", "{file}", *COLUMNS]
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        (["audit", "p.csv", "--label", "y", "--score", "s"], "required: --group"),
+        (["p.csv"], "invalid choice: 'p.csv' (choose from 'audit', "),
+        (["audit", "p.csv", *COLUMNS, "--missing", "skip"], "invalid choice: 'skip'"),
+        (["audit", "p.csv", *COLUMNS, "--jso"], "unrecognized arguments: --jso"),
+        (["audit", "p.csv", *COLUMNS, "--score", "t"], "twice; pass it once, or use compare"),
+        (["audit", "p.csv", *COLUMNS, "--group", "y"], "--group 'y' is also the column of --label"),
+        (["count", "p.csv", *COLUMNS, "-o", "-"], "--output needs the name of a file"),
+        ([*NOISE, "--epsilon", "1", "--group", "h"], "--epsilon takes one --group column"),
         ([*AUDIT, "--json", "--favorable", "good"], "invalid choice: 'good'"),
         ([*AUDIT, "--json", "--name", "modell=a"], "of the keys 'model', 'label', 'score'"),
         ([*AUDIT, "--json", "--name", "model="], "--name 'model=' lacks the TEXT: pass KEY=TEXT"),

@@ -95,9 +95,9 @@ def killed(number):
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def batches_with(deadly, at=5):
+def batches_with(deadly):
     batches = [functools.partial(make_rows, number) for number in range(N_FILES)]
-    return [*batches[:at], deadly, *batches[at + 1 :]]
+    return [*batches[:5], deadly, *batches[6:]]
 
 
 def test_dask_counts_again_what_a_killed_worker_had(dask_client, expected, tmp_path):

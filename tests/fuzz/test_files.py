@@ -139,7 +139,7 @@ def pairs_of(positive, scores):
 def check(path, encoding, expected):
     """Check that the reader returns the expected counts, or raises an error of one line."""
     options = [] if encoding is None else ["--encoding", encoding]
-    arguments = parse(["audit", str(path), *ARGUMENTS, *options])
+    arguments, refusal = parse(["audit", str(path), *ARGUMENTS, *options]), None
     try:
         rows = rows_of(read_columns(arguments), arguments)
         with warnings.catch_warnings(), refusals_of(arguments):
@@ -148,8 +148,6 @@ def check(path, encoding, expected):
         check_classes(counts, arguments)
     except CommandError as caught:
         refusal = caught
-    else:
-        refusal = None
     if refusal is not None:
         assert refusal.exit_code == 2
         assert 0 < len(str(refusal)) < 1000
