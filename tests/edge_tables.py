@@ -87,6 +87,7 @@ def assert_same(found: ScoreCounts, expected: ScoreCounts) -> None:
 ILL = [0, 1, 0, 1, 1, 0]
 RISK = [0.125, 0.5, 0.25, 0.5, 0.5, 0.25]
 SITE = ["va", "oslo", "va", "oslo", "va", "va"]
+BOOLEANS = [label == 1 for label in ILL]
 WEIGHT = [1.0, 2.5, 0.25, 0.0, 3.0, 1.0]
 TEXT = ["no", "yes", "no", "yes", "yes", "no"]
 GAPS = ["va", None, "va", None, "oslo", "va"]
@@ -99,9 +100,9 @@ def rows(**columns: Any) -> pa.Table:
     return pa.table(usual | columns)
 
 
-def decimals(*texts: str | None) -> pa.Array:
+def decimals(*texts: str | None, digits: int = 38, places: int = 20) -> pa.Array:
     numbers = [None if text is None else Decimal(text) for text in texts]
-    return pa.array(numbers, pa.decimal128(38, 20))
+    return pa.array(numbers, pa.decimal128(digits, places))
 
 
 def instants(*hours: int, zone: str | None) -> pa.Array:
@@ -110,39 +111,27 @@ def instants(*hours: int, zone: str | None) -> pa.Array:
     return pa.array(naive, pa.timestamp("us")).cast(pa.timestamp("us", zone))
 
 
-def refused(error: type[Exception], message: str, **columns: Any) -> Edge:
+def refused(message: str, error: type[Exception] = ValueError, **columns: Any) -> Edge:
     """The usual table by site with other columns, which must be refused."""
     return Edge(rows(**columns), WEIGHTED if "weight" in columns else BY_SITE, error, message)
 
 
+def by_site(message: str = "", missing: str = "raise", **columns: Any) -> Edge:
+    """The usual table by site with other columns, which is counted, perhaps with a warning."""
+    return Edge(rows(**columns), {**BY_SITE, "missing": missing}, None, message)
+
+
 TIME_ORDER = (0, 1, 0, 1, 2, 2)
-EMPTY = pa.table(
-    {
-        "ill": pa.array([], pa.int64()),
-        "risk": pa.array([], pa.float64()),
-        "site": pa.array([], pa.string()),
-        "weight": pa.array([], pa.float64()),
-    }
-)
+EMPTY = rows().slice(0, 0)
 NAMED_AS_OURS = ["n_rows", "is_zero", "group_0", "group_1", "label", "score", "valid"]
 
 
-class Refused(NamedTuple):
-    """Scores that bins of probabilities refuse, and what the error says."""
-
-    scores: list[float | None]
-    message: str
-
-
-REFUSED_SCORES = {
-    "missing": Refused(
-        [0.5, None, 0.5, None, None, 0.25], "got 3 NaN or NULL and 0 infinite.* of 6"
-    ),
-    "NaN": Refused([0.5, NAN, 0.5, NAN, 0.5, 0.25], "got 2 NaN or NULL and 0 infinite.* of 6"),
-    "infinite": Refused(
-        [0.5, INF, 0.5, INF, -INF, 0.25], "got 0 NaN or NULL and 3 infinite.* of 6"
-    ),
-    "outside": Refused([0.5, -0.25, 0.5, 7.0, 0.5, 0.25], "got scores from -0.25 to 7.0"),
+# Scores that bins of probabilities refuse, and what the error says
+REFUSED_SCORES: dict[str, tuple[list[float | None], str]] = {
+    "missing": ([0.5, None, 0.5, None, None, 0.25], "got 3 NaN or NULL and 0 infinite.* of 6"),
+    "NaN": ([0.5, NAN, 0.5, NAN, 0.5, 0.25], "got 2 NaN or NULL and 0 infinite.* of 6"),
+    "infinite": ([0.5, INF, 0.5, INF, -INF, 0.25], "got 0 NaN or NULL and 3 infinite.* of 6"),
+    "outside": ([0.5, -0.25, 0.5, 7.0, 0.5, 0.25], "got scores from -0.25 to 7.0"),
 }
 
 EDGES: dict[str, Edge] = {
@@ -157,40 +146,23 @@ EDGES: dict[str, Edge] = {
     "empty, without groups": Edge(EMPTY, NAMES),
     "empty, with weights": Edge(EMPTY, WEIGHTED),
     # Labels
-    "labels missing": refused(
-        ValueError, r"^column 'ill' has 2 missing labels of 6;", ill=[0, 1, None, 1, None, 0]
-    ),
-    "labels of floats": Edge(rows(ill=[float(label) for label in ILL]), BY_SITE),
-    "labels NaN": refused(
-        ValueError, r"^column 'ill' has 2 missing labels of", ill=[0.0, 1.0, NAN, 1.0, NAN, 0.0]
-    ),
-    "labels -1 and 1": Edge(rows(ill=[2 * label - 1 for label in ILL]), BY_SITE),
-    "three classes": refused(ValueError, r"two classes; got 3: 0, 1, 2\.", ill=[0, 1, 2, 1, 1, 0]),
-    "labels 1 and 2": refused(
-        ValueError, r"labels \[1, 2\]: pass pos_label=", ill=[label + 1 for label in ILL]
-    ),
-    "labels 1 and 2 with pos_label": Edge(
-        rows(ill=[label + 1 for label in ILL]), {**BY_SITE, "pos_label": 1}
-    ),
-    "booleans": Edge(rows(ill=[label == 1 for label in ILL]), BY_SITE),
-    "booleans, false is positive": Edge(
-        rows(ill=[label == 1 for label in ILL]), {**BY_SITE, "pos_label": False}
-    ),
-    "booleans missing": refused(
-        ValueError, "1 missing labels of 6;", ill=[False, True, None, True, True, False]
-    ),
+    "labels missing": refused(r"^column 'ill' has 2 missing labels of 6;", ill=[0, 1, None] * 2),
+    "labels of floats": by_site(ill=[float(label) for label in ILL]),
+    "labels NaN": refused("^column 'ill' has 2 missing labels of 6;", ill=[0.0, 1.0, NAN] * 2),
+    "labels -1 and 1": by_site(ill=[2 * label - 1 for label in ILL]),
+    "three classes": refused(r"two classes; got 3: 0, 1, 2\.", ill=[0, 1, 2, 1, 1, 0]),
+    "labels 1 and 2": refused(r"labels \[1, 2\]: pass pos_label=", ill=[1, 2, 1, 2, 2, 1]),
+    "labels 1 and 2 with pos_label": Edge(rows(ill=[1, 2] * 3), {**BY_SITE, "pos_label": 1}),
+    "booleans": by_site(ill=BOOLEANS),
+    "booleans, false is positive": Edge(rows(ill=BOOLEANS), {**BY_SITE, "pos_label": False}),
+    "booleans missing": refused("1 missing labels of 6;", ill=[*BOOLEANS[:5], None]),
     "text labels": Edge(rows(ill=TEXT), BY_TEXT),
-    "text labels without pos_label": refused(
-        ValueError, r"labels \['no', 'yes'\]: pass pos_label=", ill=TEXT
-    ),
+    "text labels without pos_label": refused(r"labels \['no', 'yes'\]: pass pos_label=", ill=TEXT),
     "text labels, another pos_label": Edge(
         rows(ill=TEXT), {**BY_SITE, "pos_label": "ja"}, ValueError, r"pos_label='ja' is not among"
     ),
     "text labels, misspelled": Edge(
-        rows(ill=["yes"] * 6),
-        {**BY_SITE, "pos_label": "Yes"},
-        None,
-        r"pos_label='Yes' is not among",
+        rows(ill=["YES"] * 6), BY_TEXT, None, "pos_label='yes' is not among"
     ),
     "text labels missing": Edge(
         rows(ill=[None, *TEXT[1:5], None]), BY_TEXT, ValueError, "2 missing labels of 6;"
@@ -198,91 +170,66 @@ EDGES: dict[str, Edge] = {
     "categories as labels": Edge(rows(ill=pa.array(TEXT).dictionary_encode()), BY_TEXT),
     # Scores
     **{
-        f"scores {name}": refused(ValueError, of.message, risk=of.scores)
-        for name, of in REFUSED_SCORES.items()
+        f"scores {name}": refused(message, risk=scores)
+        for name, (scores, message) in REFUSED_SCORES.items()
         if name != "outside"
     },
-    "scores -0.0": Edge(rows(risk=[-0.0, 0.0, 0.0, -0.0, -1.0, -0.0]), BY_SITE),
-    "scores float32": Edge(
-        rows(risk=pa.array([0.1, 0.7, 0.3, 0.7, 0.1, 0.1], pa.float32())), BY_SITE
+    "scores -0.0": by_site(risk=[-0.0, 0.0, 0.0, -0.0, -1.0, -0.0]),
+    "scores float32": by_site(risk=pa.array([0.1, 0.7, 0.3, 0.7, 0.1, 0.1], pa.float32())),
+    "scores of neighboring floats": by_site(
+        risk=[0.1, np.nextafter(0.1, 1), 5e-324, 1e308, 0.1 + 0.2, 0.3]
     ),
-    "scores of neighboring floats": Edge(
-        rows(risk=[0.1, np.nextafter(0.1, 1), 5e-324, 1e308, 0.1 + 0.2, 0.3]), BY_SITE
-    ),
-    "scores of integers": Edge(rows(risk=[3, 1, 2, 2, 3, -1]), BY_SITE),
-    "scores beyond 2**53": refused(
-        ValueError, "would be rounded", risk=[2**53 + 1, 1, 2, 2, 3, 2**53]
-    ),
-    "scores of decimals": Edge(rows(risk=decimals(".1", ".5", ".25", ".5", ".5", ".1")), BY_SITE),
+    "scores of integers": by_site(risk=[3, 1, 2, 2, 3, -1]),
+    "scores beyond 2**53": refused("would be rounded", risk=[2**53 + 1, 1, 2, 2, 3, 2**53]),
+    "scores of decimals": by_site(risk=decimals(".1", ".5", ".25", ".5", ".5", ".1")),
     "scores of decimals missing": refused(
-        ValueError,
-        "1 NaN or NULL and 0 .*of 6",
-        risk=decimals(".1", ".5", None, ".5", ".5", ".1"),
+        "1 NaN or NULL and 0 .*of 6", risk=decimals(".1", ".5", None, ".5", ".5", ".1")
     ),
     "scores of decimals that tie": refused(
-        ValueError,
         "^column 'risk' has 4 different numbers, of which 1 are equal",
         risk=decimals(".1", ".10000000000000000001", ".25", ".5", ".5", ".1"),
     ),
     "scores of decimals that are rounded": refused(
-        ValueError,
         "^column 'risk' has 2 of 6 numbers, such as .*rounded to float64",
         risk=decimals(*[".10000000000000000001"] * 2, ".25", ".5", ".5", ".75"),
     ),
-    "scores of booleans": Edge(
-        rows(risk=[label == 1 for label in ILL]), BY_SITE, None, "y_score holds only 0 and 1"
-    ),
-    "scores are labels": Edge(
-        rows(risk=[0.0, 1.0, 1.0, 1.0, 0.0, 0.0]), BY_SITE, None, "y_score holds only 0 and 1"
-    ),
-    "scores of text": refused(
-        TypeError, "^column 'risk' must hold numb", risk=["0.1", None, "0.5", "0.5", "0.1", "x"]
-    ),
+    "scores of booleans": by_site("y_score holds only 0 and 1", risk=BOOLEANS),
+    "scores are labels": by_site("y_score holds only 0 and 1", risk=[0.0, 1.0, 1.0] * 2),
+    "scores of text": refused("^column 'risk' must hold n", TypeError, risk=["0.1", None, "x"] * 2),
     "scores of dates": refused(
-        TypeError, "^column 'risk' must hold nu", risk=pa.array([datetime.date(2020, 1, 1)] * 6)
+        "^column 'risk' must hold nu", TypeError, risk=pa.array([datetime.date(2020, 1, 1)] * 6)
     ),
     # Groups
-    "groups missing": refused(ValueError, "^column 'site' has 2 missing labels of 6;", site=GAPS),
-    "groups missing, dropped": Edge(rows(site=GAPS), {**BY_SITE, "missing": "drop"}),
-    "groups missing, a group": Edge(rows(site=GAPS), {**BY_SITE, "missing": "group"}),
+    "groups missing": refused("^column 'site' has 2 missing labels of 6;", site=GAPS),
+    "groups missing, dropped": by_site(missing="drop", site=GAPS),
+    "groups missing, a group": by_site(missing="group", site=GAPS),
     "groups missing in one of two columns": Edge(
         rows(ward=[1, None, 1, 2, None, 1], site=["va", None, "va", "va", "oslo", "va"]),
         {**NAMES, "group": ["site", "ward"], "missing": "drop"},
     ),
-    "all groups missing, dropped": Edge(
-        rows(site=pa.array([None] * 6, pa.string())), {**BY_SITE, "missing": "drop"}
-    ),
-    "groups of floats": Edge(rows(site=[1.0, 2.0, 1.0, 10.0, 1.0, 2.0]), BY_SITE),
-    "groups of floats missing": Edge(
-        rows(site=[1.0, NAN, 1.0, None, 1.0, 2.0]), {**BY_SITE, "missing": "drop"}
-    ),
-    "groups of fractions": refused(
-        TypeError, "whole numbers count as integ", site=[1.0, 2.5, 1.0, 2.0, 1.0, 2.0]
-    ),
-    "groups of whole decimals": Edge(
-        rows(site=pa.array([Decimal(n) for n in (1, 2, 1, 2, 1, 1)], pa.decimal128(5, 0))), BY_SITE
-    ),
-    "groups of decimals missing": Edge(
-        rows(site=pa.array([Decimal(1), None, *map(Decimal, (1, 2, 1, 1))], pa.decimal128(9, 2))),
-        {**BY_SITE, "missing": "group"},
+    "all groups missing, dropped": by_site(missing="drop", site=pa.array([None] * 6, pa.string())),
+    "groups of floats": by_site(site=[1.0, 2.0, 1.0, 10.0, 1.0, 2.0]),
+    "groups of floats missing": by_site(missing="drop", site=[1.0, NAN, 1.0, None, 1.0, 2.0]),
+    "groups of fractions": refused("whole numbers count as", TypeError, site=[1.0, 2.5, 2.0] * 2),
+    "groups of whole decimals": by_site(site=decimals(*"121211", digits=5, places=0)),
+    "groups of decimals missing": by_site(
+        missing="group", site=decimals("1", None, *"1211", digits=9, places=2)
     ),
     "groups of decimals": refused(
-        TypeError,
         r"Decimal\('1\.50*'\).*whole numbers count as integers.*\.astype\(str\).* CAST",
-        site=pa.array([Decimal(n) for n in ("1.5", *"21211")], pa.decimal128(9, 2)),
+        TypeError,
+        site=decimals("1.5", *"21211", digits=9, places=2),
     ),
-    "groups of integers": Edge(rows(site=[10, 9, 2**60, 9, -(2**60), 2**60 + 1]), BY_SITE),
-    "groups of booleans": Edge(rows(site=[True, False, True, True, False, False]), BY_SITE),
-    "groups of text": Edge(rows(site=["B", "a", "ä", "", " ", "O'Neill"]), BY_SITE),
-    "groups of categories": Edge(rows(site=pa.array(SITE).dictionary_encode()), BY_SITE),
-    "groups of dates": Edge(
-        rows(site=pa.array([datetime.date(2020, 1, day) for day in (1, 2, 1, 2, 3, 3)])), BY_SITE
+    "groups of integers": by_site(site=[10, 9, 2**60, 9, -(2**60), 2**60 + 1]),
+    "groups of booleans": by_site(site=[True, False, True, True, False, False]),
+    "groups of text": by_site(site=["B", "a", "ä", "", " ", "O'Neill"]),
+    "groups of categories": by_site(site=pa.array(SITE).dictionary_encode()),
+    "groups of dates": by_site(
+        site=pa.array([datetime.date(2020, 1, day) for day in (1, 2, 1, 2, 3, 3)])
     ),
-    "groups of timestamps": Edge(rows(site=instants(*TIME_ORDER, zone=None)), BY_SITE),
+    "groups of timestamps": by_site(site=instants(*TIME_ORDER, zone=None)),
     # Two of these hours have the same local time, at the end of daylight saving time.
-    "groups of timestamps with a zone": Edge(
-        rows(site=instants(*TIME_ORDER, zone="Europe/Oslo")), BY_SITE
-    ),
+    "groups of timestamps with a zone": by_site(site=instants(*TIME_ORDER, zone="Europe/Oslo")),
     # Weights
     "weights": Edge(rows(), WEIGHTED),
     "weights without groups": Edge(rows(), {**NAMES, "weight": "weight"}),
@@ -300,35 +247,21 @@ EDGES: dict[str, Edge] = {
         {**WEIGHTED, "missing": "drop"},
     ),
     "weights missing": refused(
-        ValueError,
-        "^column 'weight' .*got 2 (.*inf.* )?of 6",
-        weight=[1.0, None, 0.25, 0.0, None, 1.0],
+        "^column 'weight' .*got 2 (.*inf.* )?of 6", weight=[1.0, None, 0.25, 0.0, None, 1.0]
     ),
-    "weights NaN": refused(
-        ValueError, "got 2 (.*inf.* )?of 6", weight=[1.0, NAN, 0.25, 0.0, 2.0, NAN]
-    ),
+    "weights NaN": refused("got 2 (.*inf.* )?of 6", weight=[1.0, NAN, 0.25, 0.0, 2.0, NAN]),
     "weights infinite": refused(
-        ValueError,
         "got (1 NaN or NULL and 2 inf.* of 6|4 of 6 that are)",
         weight=[1.0, INF, NAN, 0.0, -INF, -1.0],
     ),
     "weights negative": refused(
-        ValueError,
         "0 or more; got 2 (of 6 that are missing, infinite or )?negative",
         weight=[1.0, -1.0, 0.25, 0.0, -2.0, 1.0],
     ),
-    "weights too large": refused(
-        ValueError, r"from 1e-100 to 1e100, .*1e\+200", weight=[1.0, 1e200, 0.25, 0.0, 2.0, 1.0]
-    ),
-    "weights too small": refused(
-        ValueError, r"from 1e-100 to 1e100, .*1e-200", weight=[1.0, 1e-200, 0.25, 0.0, 2.0, 1.0]
-    ),
-    "weights too different": refused(
-        ValueError, "factor of 1e100", weight=[1e-60, 1e60, 0.0, 0.0, 1e-60, 1.0]
-    ),
-    "weights of text": refused(
-        TypeError, "^column 'weight' must hold numb", weight=["1", "2", "3", "1", "1", None]
-    ),
+    "weights too large": refused(r"from 1e-100 to 1e100, .*1e\+200", weight=[1.0, 1e200, 0.0] * 2),
+    "weights too small": refused("from 1e-100 to 1e100, .*1e-200", weight=[1.0, 1e-200, 0.0] * 2),
+    "weights too different": refused("factor of 1e100", weight=[1e-60, 1e60, 0.0] * 2),
+    "weights of text": refused("^column 'weight' must", TypeError, weight=["1", "2", None] * 2),
     # Columns
     "columns named as ours": Edge(
         pa.table(dict(zip(NAMED_AS_OURS, [SITE, WEIGHT, ILL, RISK, SITE, SITE, ILL], strict=True))),

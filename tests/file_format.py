@@ -38,8 +38,11 @@ def checksum(text, table):
     return sha256.hexdigest()
 
 
-def file_of(table, facts, n_times=1, *, is_sealed=True, **options):
-    """Return the bytes of a file with this metadata, and with the table once or several times."""
+def file_of(table, facts, n_times=1, *, is_sealed=True, sealed=None, **options):
+    """Return the bytes of a file with this metadata, and with the table once or several times.
+
+    The checksum is that of the table, or of the table `sealed`.
+    """
     text = facts if isinstance(facts, bytes) else json.dumps(facts).encode()
     whole = pa.concat_tables([table] * n_times) if n_times else table.slice(0, 0)
     sink = pa.BufferOutputStream()
@@ -47,7 +50,7 @@ def file_of(table, facts, n_times=1, *, is_sealed=True, **options):
     with pq.ParquetWriter(sink, table.schema, **options) as writer:
         for _ in range(n_times):
             writer.write_table(table)
-        sha256 = checksum(text, whole) if is_sealed else ""
+        sha256 = checksum(text, whole if sealed is None else sealed) if is_sealed else ""
         writer.add_key_value_metadata({b"skfedauc": text, b"skfedauc.sha256": sha256})
     return bytes(sink.getvalue())
 
@@ -66,11 +69,24 @@ def with_value(table, name, row, value):
     return table.set_column(table.column_names.index(name), name, pa.array(values, kind))
 
 
-def resealed(table, data):
-    """Return a file with another table, and with the metadata and the checksum of a file."""
-    metadata = pq.read_metadata(pa.BufferReader(data)).metadata
-    sink = pa.BufferOutputStream()
-    with pq.ParquetWriter(sink, table.schema, store_schema=False) as writer:
-        writer.write_table(table)
-        writer.add_key_value_metadata(metadata)
-    return bytes(sink.getvalue())
+def changed_bytes(data, rng):
+    """The bytes with one change: of a bit, of bytes, of the length or of the order."""
+    data = bytearray(data)
+    kind, place = rng.integers(7), int(rng.integers(len(data)))
+    until = min(len(data), place + int(rng.integers(1, 40)))
+    if kind == 0:
+        data[place] ^= 1 << rng.integers(8)
+    elif kind == 1:
+        data[place] = rng.integers(256)
+    elif kind == 2:
+        data[place:until] = rng.bytes(until - place)
+    elif kind == 3:
+        del data[place:until]
+    elif kind == 4:
+        data[place:place] = data[place:until]
+    elif kind == 5:
+        del data[place:]
+    else:
+        other = int(rng.integers(len(data)))
+        data[place], data[other] = data[other], data[place]
+    return bytes(data)

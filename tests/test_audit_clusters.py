@@ -10,6 +10,8 @@ from scipy.special import logit
 from sklearn.compose import ColumnTransformer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
+from test_clusters import simulated as clustered_rows
+from test_clusters import weights_of
 
 from skfedauc import FairnessAudit, GroupAUC, ScoreCounts
 from skfedauc.audit import rates_and_gaps
@@ -28,29 +30,15 @@ RATES = {
 }
 
 
-def simulated(seed, *, shared=False, weighted=False, n=300, n_groups=3, n_clusters=60):
-    """Return rows with ties, calibrated probabilities and clusters of unequal size."""
-    rng = np.random.default_rng(seed)
-    clusters = np.sort(rng.integers(0, n_clusters, n))
-    groups = rng.integers(0, n_groups, n) if shared else clusters % n_groups
-    score = stats.norm.cdf(rng.normal(size=n) + 0.7 * rng.normal(size=n_clusters)[clusters])
-    score = score.round(2).clip(0.01, 0.99)
-    latent = 0.8 * rng.normal(size=n_clusters)[clusters] + 0.6 * rng.normal(size=n)
-    return {
-        "y_true": stats.norm.cdf(latent) < score,
-        "y_score": score,
-        "groups": groups,
-        "clusters": clusters,
-        "sample_weight": rng.uniform(0.5, 2.0, n) if weighted else None,
-    }
+def simulated(seed, n=300, **kinds):
+    """Return rows of clusters of unequal size, with probabilities as scores, of which some tie."""
+    rows = clustered_rows(seed, n=n, n_groups=3, n_clusters=60, **kinds)
+    rows["y_score"] = stats.norm.cdf(rows["y_score"] / 2).round(2).clip(0.01, 0.99)
+    return rows
 
 
 def audit_of(rows, **changed):
     return FairnessAudit.from_predictions(**{**rows, "threshold": 0.5, **changed})
-
-
-def weights_of(rows):
-    return np.ones(rows["y_true"].size) if rows["sample_weight"] is None else rows["sample_weight"]
 
 
 def jackknifed(function, clusters):

@@ -9,6 +9,7 @@ import pytest
 from audits import audit_of, by_rows, rows_of
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
+from test_audit_clusters import jackknifed
 
 from skfedauc import FairnessAudit, GroupAUC, compare_models
 from skfedauc.inference.model_comparison import (
@@ -122,11 +123,7 @@ def test_variances_of_disparities_equal_the_jackknife():
         disparity = joint_disparities(dataclasses.replace(rows, weights=weights)).auc
         return disparity[1] - disparity[0]
 
-    influence = np.zeros((y.size, 3))
-    for i in range(y.size):
-        bumped = w.copy()
-        bumped[i] *= 1 + 1e-5
-        influence[i] = (values(bumped) - values(w)) / 1e-5
+    influence = jackknifed(lambda omega: values(omega * w), np.arange(y.size))
     found = joint_disparities(rows).variance[0, 1]
     for g in range(3):
         expected = 0.0

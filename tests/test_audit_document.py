@@ -48,11 +48,6 @@ def shown():
     return audit, (y, score, columns_of(groups))
 
 
-def page_of(audit, tmp_path):
-    audit.to_html(tmp_path / "audit.html")
-    return (tmp_path / "audit.html").read_text(encoding="utf-8")
-
-
 def text_of(page):
     """Return the words before the appendix, without styles."""
     body = page.partition("<main")[2].partition("<aside")[0]
@@ -155,9 +150,9 @@ def test_every_number_of_the_first_screen_comes_from_the_rows(shown):
     assert counted <= sizes
 
 
-def test_text_markdown_json_and_page_say_the_same(shown, tmp_path):
+def test_text_markdown_json_and_page_say_the_same(shown):
     audit, _ = shown
-    page, text = page_of(audit, tmp_path), " ".join(repr(audit).split())
+    page, text = audit.to_html(), " ".join(repr(audit).split())
     first, whole = (audit.to_markdown(appendix=of).replace("&lt;", "<") for of in (False, True))
     screen, card = text_of(page), " ".join(whole.split())
     assert whole.startswith(first[:-1])
@@ -186,7 +181,7 @@ def test_text_markdown_json_and_page_say_the_same(shown, tmp_path):
 
 @pytest.mark.parametrize("n_tolerances", [0, 2, 5])
 @pytest.mark.parametrize("n_columns", [1, 3])
-def test_the_first_screen_has_fewer_than_900_words(n_columns, n_tolerances, tmp_path):
+def test_the_first_screen_has_fewer_than_900_words(n_columns, n_tolerances):
     """Marks of verdicts and signs between facts are no words."""
     y, score, groups, _ = rows_of(1, 9000, n_groups=5, few=60, gap=1.0)
     labels = dict(zip(["g0", "g1", "g2", "g3", "g4", "tiny"], LONG_LABELS, strict=True))
@@ -195,17 +190,17 @@ def test_the_first_screen_has_fewer_than_900_words(n_columns, n_tolerances, tmp_
     names = (*LIMITS, "equalized_odds_difference", "ratio", "xauc_disparity")[:n_tolerances]
     limits = dict.fromkeys(names, 0.05)
     audit = audit_of(y, score, columns[columns.columns[-n_columns:]], tolerances=limits)
-    assert 250 < len(re.findall(r"\S*\w\S*", text_of(page_of(audit, tmp_path)))) < 900
+    assert 250 < len(re.findall(r"\S*\w\S*", text_of(audit.to_html()))) < 900
 
 
 @pytest.mark.parametrize("n_groups", [6, 50])
-def test_plots_have_whole_labels(n_groups, tmp_path):
+def test_plots_have_whole_labels(n_groups):
     names = [f"{LONG_LABELS[g % 6]} of the county {g}" for g in range(n_groups)]
     y, score, _, _ = rows_of(0, 200 * n_groups)
     groups = np.array(names)[np.arange(y.size) % n_groups]
     score = np.where(groups == names[0], np.random.default_rng(0).random(y.size), score)
     audit = audit_of(y, score, groups)
-    texts = re.findall(r"(?s)<text\b[^>]*>(.*?)</text>", page_of(audit, tmp_path))
+    texts = re.findall(r"(?s)<text\b[^>]*>(.*?)</text>", audit.to_html())
     assert set(names) <= {" ".join(re.sub("<[^>]*>", "", text).split()) for text in texts}
     roc = audit.document.plots[0]
     assert names[0] in " ".join(text for *_, text in reversed(roc.names()))
@@ -247,9 +242,9 @@ def test_a_limit_above_0_is_never_printed_as_0_and_p_shows_its_side():
     assert _words.pvalue_text(3e-5) == "p < 0.0001"
 
 
-def test_the_appendix_folds_and_has_every_table_and_plot(shown, tmp_path):
+def test_the_appendix_folds_and_has_every_table_and_plot(shown):
     audit, _ = shown
-    page = page_of(audit, tmp_path)
+    page = audit.to_html()
     appendix = page.partition("<details>")[2]
     assert "open" not in page.partition("<details")[2][:10]
     for column, of_column in audit.answers.items():
@@ -265,7 +260,7 @@ def test_the_appendix_folds_and_has_every_table_and_plot(shown, tmp_path):
     assert identifier_of(audit.report.counts) in appendix
 
 
-def test_roc_curves_are_those_of_the_rows(shown, tmp_path):
+def test_roc_curves_are_those_of_the_rows(shown):
     audit, (y, score, columns) = shown
     panels = audit.document.plots[0]
     ((_, lines),) = panels.panels
@@ -278,7 +273,7 @@ def test_roc_curves_are_those_of_the_rows(shown, tmp_path):
     table = found.table
     assert lower == {g for g in found.groups if table.loc[g, "simultaneous_high"] < 0}
     assert [label for *_, label in panels.names()] == [ln.label for ln in lines if ln.style]
-    assert f">{next(iter(lower))}</text>" in page_of(audit, tmp_path).partition("<aside")[2]
+    assert f">{next(iter(lower))}</text>" in audit.to_html().partition("<aside")[2]
 
 
 def test_axes_of_calibration_fit_the_data():
@@ -293,7 +288,7 @@ def test_axes_of_calibration_fit_the_data():
     assert max(ends) <= across.high < 1.1 * max(ends) < 0.4
 
 
-def test_of_many_groups_the_lowest_and_the_highest_are_drawn(tmp_path):
+def test_of_many_groups_the_lowest_and_the_highest_are_drawn():
     y, score, _, _ = rows_of(0, 12_000)
     groups = np.array([f"g{i % 50}" for i in range(y.size)], dtype=object)
     audit = audit_of(y, score, groups)
@@ -305,10 +300,10 @@ def test_of_many_groups_the_lowest_and_the_highest_are_drawn(tmp_path):
     for what, group in (("Lowest", auc.index[0]), ("Highest", auc.index[-1])):
         low, high = limits.loc[group]
         said = f"{what}: {group} {auc[group]:.3f} ({low:.3f} to {high:.3f})"
-        assert said in text_of(page_of(audit, tmp_path))
+        assert said in text_of(audit.to_html())
     assert audit.document.tables[0].heading[1:3] == ("AUC", "95 % interval")
     assert "Plot: the 6 lowest and the 6 highest of 50 groups." in card.notes
-    page = page_of(audit, tmp_path)
+    page = audit.to_html()
     assert "All groups by group" in page
     assert "of 12 of 50 groups" in page
     assert audit.document.headline.count(" over new groups)") == 2
@@ -366,11 +361,11 @@ def test_an_identifier_is_random_and_kept_with_the_archived_counts(tmp_path):
     archived = ScoreCounts.load(tmp_path / "a.skfa")
     again = FairnessAudit(GroupAUC(archived, undefined="ignore"))
     assert again.facts == audit.facts
-    for text in (page_of(audit, tmp_path), audit.to_json(), audit.to_markdown(appendix=True)):
+    for text in (audit.to_html(), audit.to_json(), audit.to_markdown(appendix=True)):
         assert identifier in text
     assert f"audit {identifier[:8]}" in repr(audit)
-    known = page_of(again, tmp_path).replace(" \N{MIDDLE DOT} source held out", "")
-    assert known == page_of(audit, tmp_path)
+    known = again.to_html().replace(" \N{MIDDLE DOT} source held out", "")
+    assert known == audit.to_html()
 
 
 def test_files_are_written_whole(shown, tmp_path):

@@ -1,71 +1,37 @@
 """Rates and gaps at many thresholds, compared with fairlearn and with the audit's own gaps."""
 
-import warnings
+import itertools
 
 import numpy as np
 import pandas as pd
 import pytest
+from audits import audit_of, rows_of
 from fairlearn import metrics as fairlearn
 from oracles import random_case
 from rules import without_small
-from sklearn.metrics import accuracy_score, precision_score
 
 from skfedauc import Bins, DisclosureError, FairnessAudit, GroupAUC, ScoreCounts
 from skfedauc.counts.score_counts import view_of
 
-RATES = ("selection_rate", "true_positive_rate", "false_positive_rate")
-METRICS = {name: getattr(fairlearn, name) for name in RATES}
-METRICS |= {"precision": precision_score, "accuracy": accuracy_score}
-KINDS = [
-    f"{gap}_{of}"
-    for gap in ("demographic_parity", "equalized_odds")
-    for of in ("difference", "ratio")
-]
-GAPS = {name: getattr(fairlearn, name) for name in KINDS}
-
-
-def rows_of(seed, n=400, n_groups=3):
-    rng = np.random.default_rng(seed)
-    groups = rng.integers(0, n_groups, n)
-    y = rng.integers(0, 2, n)
-    score = (rng.normal(size=n) + y + 0.4 * groups).round(1)
-    return y, score, groups, rng.uniform(0.2, 3, n)
+KINDS = itertools.product(("demographic_parity", "equalized_odds"), ("difference", "ratio"))
+GAPS = [f"{gap}_{of}" for gap, of in KINDS]
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_every_threshold_is_fairlearns(weighted):
-    y, score, groups, weights = rows_of(0)
-    # Four thresholds, of which the first selects all rows: fairlearn takes most of the time.
-    score, weights = score.round().clip(0, 3), weights if weighted else None
-    audit = FairnessAudit.from_predictions(
-        y, score, groups=groups, sample_weight=weights, threshold=1, min_per_class=1
-    )
+def test_gaps_at_every_threshold_are_fairlearns(weighted):
+    y, score, groups, weights = rows = rows_of(0, 400, digits=1, weighted=weighted)
+    audit = audit_of(*rows, min_per_class=1)
     sweep = audit.sweep()
-    assert sweep.threshold == 1
+    assert sweep.threshold == 0.5
     np.testing.assert_array_equal(sweep.thresholds, np.unique(score))
-    for threshold in sweep.thresholds:
-        decision = (score >= threshold).astype(int)
-        params = {"sample_weight": weights}
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # Precision without selected rows
-            frame = fairlearn.MetricFrame(
-                metrics=METRICS,
-                y_true=y,
-                y_pred=decision,
-                sensitive_features=groups,
-                sample_params=dict.fromkeys(METRICS, params),
-            )
-            is_precise = frame.by_group["selection_rate"] > 0
-            expected = frame.by_group.astype(float)
-            expected.loc[~is_precise, "precision"] = np.nan
-            found = sweep.rates.loc[threshold]
-            np.testing.assert_allclose(found, expected[list(METRICS)], rtol=0, atol=1e-12)
-            gaps = sweep.gaps.loc[threshold]
-            for name, function in GAPS.items():
-                expected = function(y, decision, sensitive_features=groups, **params)
-                assert gaps[name] == pytest.approx(expected, abs=1e-12, nan_ok=True)
+    for threshold, name in itertools.product(sweep.thresholds, GAPS):
+        expected = getattr(fairlearn, name)(
+            y, score >= threshold, sensitive_features=groups, sample_weight=weights
+        )
+        found = sweep.gaps.loc[threshold, name]
+        assert found == pytest.approx(expected, abs=1e-12, nan_ok=True)
     # The operating point has the gaps of the audit.
-    at = sweep.gaps.loc[1]
+    at = sweep.gaps.loc[0.5]
     for name in GAPS:
         if name in audit.answers["group"]:
             assert at[name] == pytest.approx(audit.answers["group"][name].estimate, rel=1e-12)
@@ -124,7 +90,7 @@ def test_many_scores_have_quantiles_as_thresholds():
 
 
 def test_binned_scores_have_edges_as_thresholds():
-    y, _, groups, _ = rows_of(4)
+    y, _, groups, _ = rows_of(4, 400)
     score = np.random.default_rng(4).random(y.size).round(3)
     bins = Bins.of_probabilities(10)
     counts = ScoreCounts.from_predictions(y, score, groups=groups, disclosure=bins)

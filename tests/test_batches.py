@@ -25,12 +25,15 @@ every_backend = pytest.mark.parametrize(("backend", "n_jobs"), WORKERS, ids=str)
 BY_SITE = {"label": "ill", "score": "risk", "group": "site"}
 
 
+def make_rows(n, digits, sites):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, n)
+    return {"ill": y, "risk": (rng.normal(size=n) + y).round(digits), "site": rng.choice(sites, n)}
+
+
 @pytest.fixture(scope="module")
 def rows():
-    rng = np.random.default_rng(0)
-    y = rng.integers(0, 2, 5000)
-    score, site = (rng.normal(size=5000) + y).round(2), rng.choice(["va", "oslo", "bern"], 5000)
-    return {"ill": y, "risk": score, "site": site}
+    return make_rows(5000, 2, ["va", "oslo", "bern"])
 
 
 def cuts(n, n_batches, seed=0):
@@ -59,14 +62,8 @@ def test_two_hundred_batches_are_the_whole(rows, backend, n_jobs):
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_many_distinct_scores_are_merged_on_the_way(n_jobs):
     """The batches have more cells than the buffer, so the state is merged several times."""
-    rng = np.random.default_rng(1)
-    n = 300_000
-    rows = {
-        "ill": rng.integers(0, 2, n),
-        "risk": rng.normal(size=n),
-        "site": rng.integers(0, 50, n),
-    }
-    batches = tuples(rows, ["ill", "risk", "site"], cuts(n, 200))
+    rows = make_rows(300_000, 12, 50)
+    batches = tuples(rows, ["ill", "risk", "site"], cuts(300_000, 200))
     with joblib.parallel_config("threading"):
         assert ScoreCounts.from_batches(batches, n_jobs=n_jobs) == whole(rows)
 

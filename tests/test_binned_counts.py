@@ -118,31 +118,19 @@ def test_equal_scores_of_other_ranges_get_the_smallest_range_that_holds_both():
 
 
 @pytest.mark.parametrize(
-    ("low", "high", "error", "message"),
+    ("low", "high", "message"),
     [
-        (
-            [0.0, 0.6],
-            [1.0, 1.0],
-            ValueError,
-            "score must be from score_low to score_high: its score 0.5",
-        ),
-        ([0.0, 0.0], [1.0, 0.4], ValueError, "outside its range from 0 to 0.4.* at cell 1"),
-        ([0.0, np.nan], [1.0, 1.0], ValueError, "score_low"),
-        ([0.0, 0.0], [1.0, np.inf], ValueError, "score_high"),
-        (
-            [0.0, 0.0],
-            None,
-            TypeError,
-            "needs score_low and score_high together; score_high is missing",
-        ),
+        ([0.0, 0.6], [1.0, 1.0], "score must be from score_low to score_high: its score 0.5"),
+        ([0.0, 0.0], [1.0, 0.4], "outside its range from 0 to 0.4.* at cell 1"),
+        ([0.0, np.nan], [1.0, 1.0], "score_low"),
+        ([0.0, 0.0], [1.0, np.inf], "score_high"),
+        ([0.0, 0.0], None, "needs score_low and score_high together; score_high is missing"),
     ],
 )
-def test_other_ranges_are_refused(low, high, error, message):
-    with pytest.raises(error, match=message):
-        ScoreCounts.from_counts(
-            score=[0.25, 0.5], n_negatives=[1, 1], n_positives=[1, 1],
-            score_low=low, score_high=high,
-        )  # fmt: skip
+def test_other_ranges_are_refused(low, high, message):
+    ends = {"score_low": low, "score_high": high}
+    with pytest.raises((ValueError, TypeError), match=message):
+        ScoreCounts.from_counts(score=[0.25, 0.5], n_negatives=[1, 1], n_positives=[1, 1], **ends)
 
 
 def test_other_levels_and_bins_are_not_merged():

@@ -204,27 +204,18 @@ COARSE = Bins.of_probabilities(octaves=4, parts=4)
 @pytest.mark.parametrize("over", ["rows", "groups"])
 def test_limits_are_those_of_both_extremes(method, over):
     counts = binned(wide_case(), COARSE)
-    report, (lowest, highest) = GroupAUC(counts), map(GroupAUC, extremes_of(counts))
-    found = report.confidence_intervals(method=method, of="statistics", over=over)
-    low, high = (
-        end.confidence_intervals(method=method, of="statistics", over=over)
-        for end in (lowest, highest)
+    report, *ends = map(GroupAUC, (counts, *extremes_of(counts)))
+    found, low, high = (
+        of.confidence_intervals(method=method, of="statistics", over=over) for of in (report, *ends)
     )
     monotone = [name for name, of in ENTRIES.items() if of.limits and name != "difference"]
     np.testing.assert_allclose(found["value"][monotone], report.statistics()[monotone], rtol=1e-15)
     np.testing.assert_array_equal(found["ci_low"][monotone], low["ci_low"][monotone])
     np.testing.assert_array_equal(found["ci_high"][monotone], high["ci_high"][monotone])
-    by_group = report.confidence_intervals(method=method)
-    np.testing.assert_array_equal(
-        by_group["ci_low"], lowest.confidence_intervals(method=method)["ci_low"]
-    )
-    np.testing.assert_array_equal(
-        by_group["ci_high"], highest.confidence_intervals(method=method)["ci_high"]
-    )
-    for table, bounds in (
-        (found, report.bounds()),
-        (by_group, report.bounds(of="groups")),
-    ):
+    by_group, low, high = (of.confidence_intervals(method=method) for of in (report, *ends))
+    np.testing.assert_array_equal(by_group["ci_low"], low["ci_low"])
+    np.testing.assert_array_equal(by_group["ci_high"], high["ci_high"])
+    for table, bounds in ((found, report.bounds()), (by_group, report.bounds(of="groups"))):
         for name, row in table.iterrows():
             pattern = r"scores are binned: certainly ([\d.]+) to ([\d.]+)$"
             ends = [float(end) for end in re.search(pattern, row["note"]).groups()]
@@ -318,15 +309,9 @@ def test_disparities_are_tested_at_the_possible_value_nearest_to_zero():
     ]
     np.testing.assert_allclose([found.lowest[0], found.highest[0]], ends, atol=1e-12)
     low, high = found.limits(0.95)
-    assert (low <= ends[0]).all()
-    assert (ends[0] <= found.disparity).all()
-    assert (found.disparity <= ends[1]).all()
-    assert (ends[1] <= high).all()
-    assert (
-        found.pvalue
-        >= cross_gaps(ScoreCounts.from_predictions(case.y, shifted, groups=case.groups)).pvalue
-        - 1e-12
-    ).all()
+    assert (np.diff([low, ends[0], found.disparity, ends[1], high], axis=0) >= 0).all()
+    exact = cross_gaps(ScoreCounts.from_predictions(case.y, shifted, groups=case.groups))
+    assert (found.pvalue >= exact.pvalue - 1e-12).all()
     assert found.pvalue[0] < 0.01
     may_be_zero = (ends[0] <= 0) & (ends[1] >= 0)
     assert found.pvalue[may_be_zero].tolist() == [1.0] * may_be_zero.sum()
@@ -377,11 +362,7 @@ def test_thresholds_within_a_bin_are_refused():
     )
     found = FairnessAudit(report, threshold=0.25)
     assert (found.by_group()["selection_rate"] == expected.by_group()["selection_rate"]).all()
-    message = (
-        r"^the decisions at threshold=0\.3 are unknown: it is within a bin of scores, from 0\.25 "
-        r"to 0\.5\. Pass a threshold that is an edge of a bin, decisions= with counts of the "
-        r"decisions, or threshold=None to audit the ranking alone\.$"
-    )
+    message = r"^the decisions at threshold=0\.3 are unknown: it is within .* from 0\.25 to 0\.5\."
     with pytest.raises(DisclosureError, match=message):
         FairnessAudit(report, threshold=0.3)
     assert FairnessAudit(report, threshold=None).decisions is None

@@ -15,8 +15,6 @@ from skfedauc import DisclosureError, FairnessAudit, GroupAUC, ScoreCounts, cros
 from skfedauc.inference import calibration as calibrating
 from skfedauc.plotting import ReliabilityDisplay
 
-UNDEFINED = ["slope", "slope_low", "slope_high"]
-
 
 def rows_of(n=1200, seed=0, digits=3, shift=-0.5, slope=0.7, bias=0.3):
     rng = np.random.default_rng(seed)
@@ -27,19 +25,12 @@ def rows_of(n=1200, seed=0, digits=3, shift=-0.5, slope=0.7, bias=0.3):
 
 def table_of(y, p, groups, weights=None):
     counts = ScoreCounts.from_predictions(y, p, groups=groups, sample_weight=weights)
-    means, slopes = (of(counts.cells, 0.95) for of in (calibrating.mean_scores, calibrating.slopes))
-    columns = {
-        "mean_score": means.mean,
-        "prevalence": means.prevalence,
-        "difference": means.mean - means.prevalence,
-        "difference_low": means.low,
-        "difference_high": means.high,
-        "slope": slopes.estimate,
-        "slope_low": slopes.low,
-        "slope_high": slopes.high,
-        "note": slopes.note,
-    }
-    return pd.DataFrame(columns, index=pd.Index(counts.groups, name="group"))
+    index = pd.Index(counts.groups, name="group")
+    means, slopes = (
+        pd.DataFrame(of(counts.cells, 0.95)._asdict(), index)
+        for of in (calibrating.mean_scores, calibrating.slopes)
+    )
+    return means.join(slopes.add_prefix("slope_"))
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -63,16 +54,14 @@ def test_slopes_and_limits_are_those_of_statsmodels(weighted):
             assert error[-1, -1] == pytest.approx(fit.bse[-1], rel=1e-6)
         low, high = fit.params[-1] + norm.ppf([0.025, 0.975]) * error[-1, -1]
         expected = [fit.params[-1], low, high]
-        names = ["slope", "slope_low", "slope_high"]
+        names = ["slope_estimate", "slope_low", "slope_high"]
         np.testing.assert_allclose(found[names].astype(float), expected, rtol=1e-7)
-        assert found["mean_score"] == pytest.approx(np.average(p[own], weights=w))
+        assert found["mean"] == pytest.approx(np.average(p[own], weights=w))
         assert found["prevalence"] == pytest.approx(np.average(y[own], weights=w))
         n = w.sum() ** 2 / (w**2).sum()
         limits = proportion_confint(found["prevalence"] * n, n, method="wilson")
-        expected = found["mean_score"] - np.array(limits)[::-1]
-        np.testing.assert_allclose(
-            found[["difference_low", "difference_high"]].astype(float), expected, rtol=1e-9
-        )
+        expected = found["mean"] - np.array(limits)[::-1]
+        np.testing.assert_allclose(found[["low", "high"]].astype(float), expected, rtol=1e-9)
 
 
 def test_bins_are_those_of_scikit_learn():
@@ -108,10 +97,11 @@ def test_undefined_numbers_are_nan_with_a_reason():
     groups = np.repeat(list("abcde"), 12)
     y, p, groups = np.append(y, 1), np.append(p, 0.3), np.append(groups, "f")
     table = table_of(y, p, groups)
-    assert table["note"].tolist() == [*parts, "one class"]
-    assert table.loc[["a", "b", "c", "d", "f"], UNDEFINED].isna().all(axis=None)
-    others = ["mean_score", "difference_low", "difference_high"]
-    assert table[others].notna().all(axis=None)
+    assert table["slope_note"].tolist() == [*parts, "one class"]
+    assert (
+        table.loc[[*"abcdf"], ["slope_estimate", "slope_low", "slope_high"]].isna().all(axis=None)
+    )
+    assert table[["mean", "low", "high"]].notna().all(axis=None)
     # The result of a group does not depend on other groups.
     own = table_of(y[:12], p[:12], groups[:12])
     pd.testing.assert_series_equal(own.loc["a"], table.loc["a", own.columns])

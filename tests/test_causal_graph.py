@@ -6,7 +6,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from scipy.optimize import check_grad
 from sklearn.base import clone
 
 EXAMPLE = Path(__file__).parents[1] / "docs" / "examples" / "plot_causal_graph.py"
@@ -28,21 +27,6 @@ def is_constant(node):
 
 example = definitions()
 Notears = example.Notears
-
-
-def test_acyclicity_is_zero_without_cycles():
-    for weights, expected in (
-        ([[0, 2, 0], [0, 0, 3], [0, 0, 0]], 0.0),
-        # Eigenvalues of W * W are 4 and -4
-        ([[0, 2], [2, 0]], 2 * np.cosh(4) - 2),
-    ):
-        assert example.acyclicity(np.array(weights, float))[0] == pytest.approx(expected)
-
-    def side(k):
-        return lambda flat: np.ravel(example.acyclicity(flat.reshape(4, 4))[k])
-
-    start = np.random.default_rng(0).normal(size=16) / 3
-    assert check_grad(lambda w: side(0)(w)[0], side(1), start) < 1e-5
 
 
 def test_tiers_forbid_arrows():

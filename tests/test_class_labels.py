@@ -13,7 +13,6 @@ from skfedauc import (
     group_roc_auc_score,
 )
 
-INFINITE_ROWS = [1.0, np.inf] * 4, np.linspace(0, 1, 8), ["a", "b"] * 4
 # Functions of labels, scores and groups
 ENTRANCES = {
     "metric": lambda y, s, g, p: group_roc_auc_score(
@@ -40,8 +39,8 @@ ENTRANCES = {
 @pytest.mark.parametrize("sign", [1, -1])
 @pytest.mark.parametrize("kind", [float, object])
 def test_infinite_numbers_are_no_labels(entrance, sign, kind):
-    y, scores, groups = INFINITE_ROWS
-    y = sign * np.array(y, kind)
+    scores, groups = np.linspace(0, 1, 8), ["a", "b"] * 4
+    y = sign * np.array([1.0, np.inf] * 4, kind)
     for pos_label in (sign * 1.0, sign * np.inf):
         with pytest.raises(ValueError, match=r"4 infinite labels of 8|got -?inf\.|labels? .*inf"):
             entrance(y, scores, groups, pos_label)

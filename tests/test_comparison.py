@@ -225,10 +225,6 @@ def test_the_pooled_comparison_is_never_narrower_than_without_groups(kind):
             assert_allclose([found.ci_low, found.pvalue], [single.ci_low, single.pvalue], rtol=1e-9)
 
 
-def pairs_of(n_models):
-    return np.triu_indices(n_models, 1)
-
-
 def of_differences(covariance):
     """Return the variances of all differences of variables with this covariance."""
     diagonal = np.diag(covariance)
@@ -240,7 +236,7 @@ def of_differences(covariance):
 def test_all_pairs_of_exchangeable_models_are_compared_by_tukeys_method(n_models, freedom):
     """With equal variances and correlations, the distribution is the studentized range."""
     covariance = 0.01 * (0.4 + 0.6 * np.eye(n_models))
-    null = LargestDifference.of(of_differences(covariance), pairs_of(n_models), freedom)
+    null = LargestDifference.of(of_differences(covariance), np.triu_indices(n_models, 1), freedom)
     tukey = stats.studentized_range(n_models, 1e6 if np.isinf(freedom) else freedom)
     for tail in (0.1, 0.05, 0.01):
         expected = tukey.isf(tail) / np.sqrt(2)
@@ -269,7 +265,7 @@ def test_two_comparisons_with_a_reference_equal_a_bivariate_distribution(freedom
 
 
 def test_small_tail_probabilities_are_accurate():
-    null = LargestDifference.of(of_differences(np.eye(4)), pairs_of(4), np.inf)
+    null = LargestDifference.of(of_differences(np.eye(4)), np.triu_indices(4, 1), np.inf)
     assert null.tail(6.0) == pytest.approx(6 * 2 * stats.norm.sf(6.0), rel=0.05)
     assert 0 < null.tail(30.0) <= 12 * stats.norm.sf(30.0)
 

@@ -1,7 +1,5 @@
 """cross_validate_group_auc equals a plain loop with scikit-learn, and returns no rows."""
 
-import warnings
-
 import joblib
 import numpy as np
 import pandas as pd
@@ -74,13 +72,6 @@ def within_folds(cases, stand_in=None):
     return all_pairs(together(cases), stand_in, fold)
 
 
-def quietly(report, name):
-    """Return a statistic without warnings, which other tests check."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UndefinedMetricWarning)
-        return report.statistic(name)
-
-
 def check_report(report, truth, names=STATISTICS):
     assert list(report.counts.groups) == truth.labels
     assert_allclose(report.by_group["auc"], truth.auc, rtol=0, atol=1e-12)
@@ -88,7 +79,7 @@ def check_report(report, truth, names=STATISTICS):
     for name in ("n_positives", "n_negatives"):
         assert report.by_group[name].tolist() == getattr(truth, name).tolist()
     for name in names:
-        assert same_statistic(name, quietly(report, name), truth.statistics[name]), name
+        assert same_statistic(name, report.statistic(name), truth.statistics[name]), name
 
 
 def check_within_folds(report, cases, stand_in=None, names=STATISTICS):
@@ -139,15 +130,20 @@ SPLITTERS = {
     "StratifiedKFold": StratifiedKFold(3, shuffle=True, random_state=0),
     "rows several times": RepeatedStratifiedKFold(n_splits=2, n_repeats=2, random_state=0),
     "some rows never": ShuffleSplit(3, test_size=0.3, random_state=0),
+    "one group out": LeaveOneGroupOut(),
+    "GroupKFold": GroupKFold(3),
+    "StratifiedGroupKFold": StratifiedGroupKFold(2),
 }
+OF_GROUPS = WithinGroupStratifiedKFold | LeaveOneGroupOut | GroupKFold | StratifiedGroupKFold
 
 
 @pytest.mark.parametrize("cv", SPLITTERS.values(), ids=SPLITTERS)
 def test_everything_equals_a_plain_loop(data, cv):
     X, y, site = data
-    wanted = {"groups": site} if isinstance(cv, WithinGroupStratifiedKFold) else {}
+    wanted = {"groups": site} if isinstance(cv, OF_GROUPS) else {}
     cases = cases_of(plain_loop(MODEL, X, y, cv.split(X, y, **wanted)), y, site)
-    check_result(cross_validate_group_auc(MODEL, X, y, groups=site, cv=cv), cases)
+    result = cross_validate_group_auc(MODEL, X, y, groups=site, cv=cv, undefined="ignore")
+    check_result(result, cases)
 
 
 @pytest.mark.parametrize("backend", ["threading", "loky"])
@@ -160,20 +156,6 @@ def test_every_backend_gives_the_same_counts(data, backend):
     with joblib.parallel_config(backend):
         result = cross_validate_group_auc(MODEL, X, y, groups=site, n_jobs=2)
     assert result.by_fold.equals(expected.by_fold)
-
-
-@pytest.mark.parametrize(
-    "cv", [LeaveOneGroupOut(), GroupKFold(3), StratifiedGroupKFold(2)], ids=["one", "k", "strat"]
-)
-def test_splitters_by_groups_get_these(data, cv):
-    X, y, site = data
-    splits = list(cv.split(X, y, site))
-    folds = plain_loop(MODEL, X, y, splits)
-    result = cross_validate_group_auc(MODEL, X, y, groups=site, cv=cv)
-    check_report(result.over_folds, all_pairs(together(cases_of(folds, y, site))))
-    for fold, case in zip(result.folds, cases_of(folds, y, site), strict=True):
-        check_report(fold, all_pairs(case))
-    check_fold_effect(result.fold_effect, cases_of(folds, y, site))
 
 
 def test_gap_across_groups_is_that_of_the_pairs_of_groups_that_share_a_fold(data):
@@ -220,6 +202,7 @@ def test_undefined_groups_raise(rare):
         assert 0 < report.pooled < 1
 
 
+@pytest.mark.filterwarnings("ignore:tau needs two groups")
 @pytest.mark.parametrize("stand_in", [0.5, 0.0])
 def test_a_number_stands_in_for_undefined_groups(rare, stand_in):
     X, y, site, splits, cases = rare
@@ -352,8 +335,7 @@ class Decides(ClassifierMixin, BaseEstimator):
     [
         (
             LinearRegression(),
-            r"LinearRegression\(\) has no decision_function and no predict_proba\. "
-            r"It has 'predict': pass response_method='predict'",
+            r"LinearRegression\(\) has no .* It has 'predict': pass response_meth",
         ),
         (Decides(), r"Decides\(\) has no .* It has 'predict': pass response_method='predict'"),
         (GridSearchCV(Decides(), {}), r"GridSearchCV\(estimator=Decides\(\), .* has no "),

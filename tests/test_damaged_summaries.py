@@ -3,7 +3,7 @@
 import numpy as np
 import pyarrow as pa
 import pytest
-from file_format import file_of, parts_of, resealed, with_value
+from file_format import file_of, parts_of, with_value
 from rules import restored
 
 from skfedauc import Bins, GroupAUC, ScoreCounts
@@ -115,35 +115,29 @@ def test_all_odd_numbers_are_refused_or_give_possible_aucs(weighted):
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("level", "change", "message"),
     [
-        ({"has_limits": None}, "no has_limits of type bool"),
-        ({"has_limits": True}, "its metadata calls for"),
-        ({"level": "bins"}, "no known level of disclosure"),
-        ({"level": "exact"}, "no has_limits of type bool"),
-        ({"bins": None}, "no known level of disclosure"),
-        ({"is_weighted": True}, "its metadata calls for"),
-        ({"n_cells": 4}, "4 by its metadata"),
+        ("summary", {"has_limits": None}, "no has_limits of type bool"),
+        ("summary", {"has_limits": True}, "its metadata calls for"),
+        ("summary", {"level": "bins"}, "no known level of disclosure"),
+        ("summary", {"level": "exact"}, "no has_limits of type bool"),
+        ("summary", {"bins": None}, "no known level of disclosure"),
+        ("summary", {"is_weighted": True}, "its metadata calls for"),
+        ("summary", {"n_cells": 4}, "4 by its metadata"),
+        ("exact", {"has_limits": True}, "no has_limits of type bool"),
     ],
 )
-def test_metadata_that_contradict_a_summary(change, message):
-    table, facts = summary_of(counts_of())
+def test_metadata_that_contradict_the_level(level, change, message):
+    table, facts = summary_of(counts_of(), level)
     with pytest.raises(ValueError, match=f"data is .*{message}"):
         ScoreCounts.from_bytes(file_of(table, {**facts, **change}))
 
 
-def test_exact_files_have_no_has_limits():
-    table, facts = summary_of(counts_of(), "exact")
-    with pytest.raises(ValueError, match="no has_limits of type bool"):
-        ScoreCounts.from_bytes(file_of(table, {**facts, "has_limits": True}))
-
-
 def test_a_changed_number_is_noticed():
-    data = counts_of().reduced("summary").to_bytes()
-    table, _ = parts_of(data)
+    table, facts = summary_of(counts_of())
     changed = with_value(table, "comparisons", A, 3.0)
     with pytest.raises(ValueError, match="its SHA-256 is another one"):
-        ScoreCounts.from_bytes(resealed(changed, data))
+        ScoreCounts.from_bytes(file_of(changed, facts, sealed=table))
 
 
 def test_damaged_pickles_are_refused():

@@ -22,13 +22,6 @@ from skfedauc.error_bounds import error_rate_bound, fit_with_error_bound
 from skfedauc.inference.proportions import lower_limit, upper_limit
 
 
-def simulated(seed, n_groups):
-    rng = np.random.default_rng(seed)
-    y = np.tile(np.repeat([1, 0], [20, 30]), n_groups)
-    scores = rng.normal(size=y.size) + y
-    return y, scores, np.repeat(np.arange(n_groups), 50)
-
-
 def test_binomial_limits_invert_the_tails():
     low, high = lower_limit(3, 20, 0.05), upper_limit(3, 20, 0.05)
     assert stats.binom.sf(2, 20, low) == pytest.approx(0.05)
@@ -38,8 +31,9 @@ def test_binomial_limits_invert_the_tails():
 
 
 def test_limits_for_few_rows_refuse_out_of_fold_scores():
-    y, scores, groups = simulated(5, n_groups=2)
-    found = cross_validate_group_auc(LogisticRegression(), scores[:, None], y, groups=groups)
+    y, groups = np.tile([0, 1], 50), np.repeat([0, 1], 50)
+    X = np.random.default_rng(5).normal(size=(100, 1)) + y[:, None]
+    found = cross_validate_group_auc(LogisticRegression(), X, y, groups=groups)
     for of_folds in (
         found.within_folds,
         found.over_folds,

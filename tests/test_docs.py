@@ -55,18 +55,9 @@ def public_members(cls):
 
 # Names that users import, with the module if it is not skfedauc itself.
 PUBLIC = {name: getattr(skfedauc, name) for name in skfedauc.__all__}
-for module in (
-    skfedauc.boosting,
-    skfedauc.datasets,
-    skfedauc.error_bounds,
-    skfedauc.flower,
-    skfedauc.measures,
-    skfedauc.periods,
-    skfedauc.plotting,
-    skfedauc.privacy,
-):
-    prefix = module.__name__.removeprefix("skfedauc.")
-    PUBLIC |= {f"{prefix}.{name}": getattr(module, name) for name in module.__all__}
+for module in skfedauc._PUBLIC_MODULES:
+    public = getattr(skfedauc, module)
+    PUBLIC |= {f"{module}.{name}": getattr(public, name) for name in public.__all__}
 
 
 def code_blocks(page):

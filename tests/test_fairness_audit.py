@@ -97,9 +97,6 @@ def test_rates_are_those_of_aequitas_and_aif360(data):
         assert np.ptp(signed) == pytest.approx(gaps[name], abs=1e-11)
     ratio = aequitas["pprev_disparity"]
     assert ratio.min() / ratio.max() == pytest.approx(gaps["demographic_parity_ratio"], abs=1e-11)
-    for name, function in GAPS.items():
-        direct = function(y, decision, sensitive_features=names)
-        assert gaps[name] == pytest.approx(direct, abs=1e-12)
     for name in set(groups) - {reference}:
         two = np.isin(names, [name, reference])
         own = audit_of(y[two], 0.25 + decision[two] / 2, names[two], **options)
@@ -115,15 +112,13 @@ def test_changes_of_a_row_do_not_reach_the_answer():
     assert found.row(group) == kept
 
 
-def test_the_primary_answer_is_the_test_of_the_report():
+def test_the_pairs_of_the_primary_answer_are_those_of_the_report():
+    """`test_one_answer.py` compares the difference, and the values and limits of the groups."""
     for seed in range(6):
         rows = rows_of(seed, gap=seed / 3, n_groups=2 + seed % 4)
         audit = audit_of(*rows)
         found = audit.answers["group"]["difference"]
         test = audit.report.test_difference()
-        numbers = [found.estimate, found.ci_low, found.ci_high, found.pvalue]
-        expected = [test.estimate, test.ci_low, test.ci_high, test.pvalue]
-        np.testing.assert_allclose(numbers, expected, rtol=1e-9, atol=1e-13)
         assert (found.highest, found.lowest) == (test.highest, test.lowest)
         pairs = audit.report.compare_groups()
         for group in found.groups:
@@ -136,8 +131,6 @@ def test_the_primary_answer_is_the_test_of_the_report():
                 ends = sign * pairs.loc[key, ["simultaneous_low", "simultaneous_high"]]
                 ends = np.clip(sorted(ends), -test.ci_high, test.ci_high)
                 np.testing.assert_allclose(limits, ends, atol=1e-12)
-        limits = audit.report.confidence_intervals()[["ci_low", "ci_high"]]
-        np.testing.assert_allclose(found.table[["ci_low", "ci_high"]], limits, atol=1e-12)
         if found.verdict == "undecided":
             assert found.expected == null_difference_of(audit.report)
 

@@ -4,6 +4,7 @@ import multiprocessing
 import sys
 import threading
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -27,19 +28,14 @@ def pooled_of_many_rows(n_jobs):
 
 
 def in_threads(work):
-    barrier, found = threading.Barrier(N_THREADS), [None] * N_THREADS
+    barrier = threading.Barrier(N_THREADS, timeout=600)
 
-    def run(i):
+    def run(_):
         barrier.wait()
-        found[i] = work()
+        return work()
 
-    threads = [threading.Thread(target=run, args=(i,)) for i in range(N_THREADS)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(timeout=600)
-        assert not thread.is_alive()
-    return found
+    with ThreadPoolExecutor(N_THREADS) as threads:  # the barrier needs all at once
+        return list(threads.map(run, range(N_THREADS)))
 
 
 def test_eight_threads_count_alike():

@@ -1,8 +1,7 @@
-"""Predictions, and the AUCs of scikit-learn, for the tests of the command line."""
+"""Predictions and their files, for the tests of the command line."""
 
 import numpy as np
 import pandas as pd
-from sklearn.metrics import roc_auc_score
 
 from skfedauc.cli.arguments import parse
 from skfedauc.cli.rows import read_columns, rows_of
@@ -54,23 +53,14 @@ def check_rows(rows, frame):
         assert rows["groups"][name].tolist() == frame[name].tolist()
 
 
+def write(frame, path, separator=","):
+    """Write a table in the format of the file's name."""
+    if path.suffix == ".parquet":
+        frame.to_parquet(path)
+    else:
+        frame.to_csv(path, index=False, sep=separator)
+
+
 def save(path, text):
     path.write_text(text, encoding="utf-8")
     return str(path)
-
-
-def aucs_of(grouping):
-    """AUC by label of a grouping of the JSON document."""
-    return {
-        tuple(group["label"]) if isinstance(group["label"], list) else group["label"]: group["auc"]
-        for group in grouping["groups"]
-    }
-
-
-def expected_aucs(frame, by, weight=None):
-    return {
-        label: roc_auc_score(
-            rows["y"], rows["s"], sample_weight=None if weight is None else rows[weight]
-        )
-        for label, rows in frame.groupby(by)
-    }

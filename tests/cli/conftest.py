@@ -2,7 +2,7 @@ import json
 import types
 
 import pytest
-from cli_cases import COLUMNS, predictions, with_gaps
+from cli_cases import COLUMNS, predictions
 
 from skfedauc.cli.main import main
 from skfedauc.counts import state
@@ -21,27 +21,6 @@ def written(tmp_path_factory):
     return str(path)
 
 
-@pytest.fixture(scope="session")
-def gaps(tmp_path_factory):
-    """A file of the predictions without some groups, for tests that do not change it."""
-    path = tmp_path_factory.mktemp("cli") / "gaps.csv"
-    with_gaps(predictions()).to_csv(path, index=False)
-    return path
-
-
-@pytest.fixture
-def audit(capsys):
-    """Run an audit that succeeds; return its JSON document."""
-
-    def run(path, *arguments):
-        assert main(["audit", str(path), *(arguments or COLUMNS), "--json"]) == 0
-        printed = capsys.readouterr()
-        assert printed.err == ""
-        return json.loads(printed.out)
-
-    return run
-
-
 @pytest.fixture
 def printed_by(capsys):
     """Run a command that succeeds without warnings; return what it prints."""
@@ -51,6 +30,16 @@ def printed_by(capsys):
         printed = capsys.readouterr()
         assert printed.err == ""
         return printed.out
+
+    return run
+
+
+@pytest.fixture
+def audit(printed_by):
+    """Run an audit that succeeds; return its JSON document."""
+
+    def run(path, *arguments):
+        return json.loads(printed_by("audit", path, *(arguments or COLUMNS), "--json"))
 
     return run
 

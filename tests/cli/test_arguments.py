@@ -2,13 +2,12 @@
 
 import os
 
-import pandas as pd
 import pytest
 from cli_cases import COLUMNS
 
 import skfedauc
 from skfedauc import _kernel as kernel
-from skfedauc.cli import audit as command
+from skfedauc.cli import audit, counts
 from skfedauc.cli.main import main
 from skfedauc.report.statistics import MATRIX_GROUPS
 
@@ -33,6 +32,37 @@ NOISE = ["count", "absent.csv", *COLUMNS, "-o", "a.skfa", "--disclosure", "bins"
 NOISE += ["--agreed-groups", "a"]
 
 
+def test_no_noise_is_no_usage_error(error_of):
+    assert "absent.csv: no such file" in error_of([*NOISE, "--epsilon", "0"])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--encoding", "klingon"], "--encoding 'klingon' is unknown"),
+        (["--encoding", "hex"], "--encoding 'hex' is unknown"),
+        (["--within", "g"], "leave no --group column to be compared"),
+        (["--within", "absent"], "'absent'"),
+        (["--clusters", "absent"], "'absent'"),
+        (["--clusters", "note"], "column 'note' is empty in "),
+        (["--tolerance", "0.8"], "--tolerance '0.8' lacks the LIMIT: pass NAME=LIMIT"),
+        (["--tolerance", "=0.8"], "--tolerance '=0.8' lacks the NAME: pass NAME=LIMIT"),
+        (["--tolerance", "difference=5"], "--tolerance difference must be a number between 0"),
+        (["--tolerance", "xyz=0.1"], "the NAME of --tolerance must be one of 'difference', "),
+        (["--tolerance=ratio=.8", "--tolerance=ratio=.9"], "--tolerance is passed twice for ratio"),
+        (["--tolerance=demographic_parity_ratio=.8", "--favorable=negative"], "le negative declar"),
+        (["--tolerance=equalized_odds_difference=.8"], "has none: pass --decisions or a number as"),
+        (["--fail-if", "not-met"], "--fail-if needs --tolerance; pass it as well"),
+    ],
+)
+def test_options_that_do_not_fit_the_rows_or_each_other(written, error_of, options, message):
+    assert message in error_of(["audit", written, *COLUMNS, *options])
+
+
+AUDIT = ["audit", "{file}", *COLUMNS]
+COUNT = ["count", "{file}", *COLUMNS]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -43,42 +73,27 @@ NOISE += ["--agreed-groups", "a"]
         (["audit", "p.csv", *COLUMNS, "--score", "t"], "twice; pass it once, or use compare"),
         (["audit", "p.csv", *COLUMNS, "--group", "y"], "--group 'y' is also the column of --label"),
         (["count", "p.csv", *COLUMNS, "-o", "-"], "--output needs the name of a file"),
-        ([*NOISE, "--epsilon", "0"], "absent.csv: no such file"),
         ([*NOISE, "--epsilon", "1", "--group", "h"], "--epsilon takes one --group column"),
+        ([*AUDIT, "--json", "--favorable", "good"], "invalid choice: 'good'"),
+        ([*AUDIT, "--json", "--name", "modell=a"], "of the keys 'model', 'label', 'score'"),
+        ([*AUDIT, "--json", "--name", "model="], "--name 'model=' lacks the TEXT: pass KEY=TEXT"),
+        ([*AUDIT, "--json", "{folder}"], "{folder}: cannot be written: Is a directory"),
+        ([*AUDIT, "--json", "{file}"], "--json {file} would overwrite"),
+        ([*AUDIT, "--json", "{folder}/r", "--html", "{folder}/./r"], "pass another file"),
+        ([*AUDIT, "--html", "{folder}/absent/report.html"], "cannot be written: No such file"),
+        (COUNT, "required: -o/--output"),
+        ([*COUNT, "-o", "{file}"], "{file} would overwrite "),
+        ([*COUNT, "-o", "{folder}/no/p.skfa"], "cannot be written: No such"),
+        (["merge", "{file}", "-o", "{file}"], "{file} would overwrite "),
     ],
 )
-def test_usage_errors(error_of, arguments, message):
-    assert message in error_of(arguments)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--json", "--favorable", "good"], "invalid choice: 'good'"),
-        (["--json", "--name", "modell=a"], "of the keys 'model', 'label', 'score'"),
-        (["--json", "--name", "model="], "--name 'model=' lacks the TEXT: pass KEY=TEXT"),
-        (["--json", "{folder}"], "{folder}: cannot be written: Is a directory"),
-        (["--json", "{file}"], "--json {file} would overwrite"),
-        (["--json", "{folder}/r.html", "--html", "{folder}/./r.html"], "pass another file"),
-        (["--html", "{folder}/absent/report.html"], "cannot be written: No such file"),
-    ],
-)
-def test_options_are_checked_before_the_rows_are_read(
+def test_arguments_are_checked_before_files_are_read(
     written, tmp_path, error_of, monkeypatch, arguments, message
 ):
-    monkeypatch.setattr(command, "read_columns", lambda *_: pytest.fail("rows were read"))
+    monkeypatch.setattr(audit, "read_columns", lambda *_: pytest.fail("rows were read"))
+    monkeypatch.setattr(counts, "read_columns", lambda *_: pytest.fail("rows were read"))
+    monkeypatch.setattr(counts, "read_counts", lambda *_: pytest.fail("counts were read"))
     names = {"folder": tmp_path, "file": written}
-    arguments = [argument.format(**names) for argument in arguments]
-    found = error_of(["audit", written, *COLUMNS, *arguments])
+    found = error_of([argument.format(**names) for argument in arguments])
     assert message.format(**names) in found
     assert os.listdir(tmp_path) == []
-
-
-def test_encodings_are_known_and_for_text(written, tmp_path, error_of):
-    path = tmp_path / "p.parquet"
-    pd.DataFrame({"y": [0, 1], "s": [0.1, 0.2], "g": ["a", "a"]}).to_parquet(path)
-    message = error_of(["audit", path, *COLUMNS, "--encoding", "latin-1"])
-    assert "--encoding is for text files" in message
-    for encoding in ("klingon", "hex"):
-        message = error_of(["audit", written, *COLUMNS, "--encoding", encoding])
-        assert f"--encoding {encoding!r} is unknown" in message

@@ -49,15 +49,13 @@ def expected_of(frame, by, *, y_preds=(None, None), **options):
     return first.compare(second, ("old", "new"))
 
 
-def test_files_have_the_comparison_of_the_library(rows, tmp_path, capsys):
+def test_files_have_the_comparison_of_the_library(rows, tmp_path, printed_by):
     path, frame = rows
     files = {name: tmp_path / f"a.{name}" for name in ("html", "json", "markdown")}
     options = [text for name, file in files.items() for text in (f"--{name}", str(file))]
     options += ["--weight", "w", "--name", "model=risk 3", "--favorable", "positive"]
     by = ["--group", "sex", "--group", "site", "--missing", "drop"]
-    assert main(["compare", path, *COMPARE, *by, *options, *OPTIONS]) == 0
-    printed = capsys.readouterr()
-    assert printed.err == ""
+    printed = printed_by("compare", path, *COMPARE, *by, *options, *OPTIONS).splitlines()
     names = {"names": {"model": "risk 3"}, "favorable": "positive", "tolerances": LIMITS}
     weights = {"sample_weight": frame["w"], "missing": "drop"}
     expected = expected_of(frame, ["sex", "site"], **weights, **names)
@@ -70,15 +68,14 @@ def test_files_have_the_comparison_of_the_library(rows, tmp_path, capsys):
     assert files["html"].read_text(encoding="utf-8") == expected.to_html()
     assert files["markdown"].read_text(encoding="utf-8") == expected.to_markdown()
     lines = expected.document.lines()
-    assert printed.out.splitlines()[2 : 2 + len(lines)] == lines
+    assert printed[2 : 2 + len(lines)] == lines
 
 
-def test_missing_groups_can_be_groups_and_decisions_can_be_columns(rows, capsys):
+def test_missing_groups_can_be_groups_and_decisions_can_be_columns(rows, printed_by):
     path, frame = rows
     decisions = ["--decisions", "d_old", "--decisions", "d_new"]
     by = ["--group", "sex", "--missing", "group"]
-    assert main(["compare", path, *COMPARE, *by, *decisions, "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
+    found = json.loads(printed_by("compare", path, *COMPARE, *by, *decisions, "--json"))
     kept = frame.assign(sex=frame["sex"].fillna("(missing)"))
     predicted = kept["d_old"], np.where(kept["d_new"] == 1, "ill", "well")
     expected = json.loads(expected_of(kept, ["sex"], y_preds=predicted).to_json())

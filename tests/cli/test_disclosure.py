@@ -126,22 +126,6 @@ def test_summaries(frame, counted, tmp_path, printed_by, error_of):
     assert (len(merged), merged.disclosure.level) == (8, "summary")
 
 
-def test_summaries_with_three_positives_leave_at_most_two_ways():
-    """The shares that `show` and the guide state; positions of positives among 97 negatives."""
-    shares = {}
-    for n in (12, 97):
-        last = np.arange(n + 1)
-        low, middle, high = np.meshgrid(last, last, last, indexing="ij")
-        is_ordered = (low <= middle) & (middle <= high)
-        low, middle, high = low[is_ordered], middle[is_ordered], high[is_ordered]
-        # Concordant pairs, squares by positive, and squares by negative
-        sums = [low + middle + high, low**2 + middle**2 + high**2, 5 * low + 3 * middle + high]
-        ways = np.unique(np.stack(sums), axis=1, return_counts=True)[1]
-        assert ways.max() == 2
-        shares[n] = 100 * (ways == 1).sum() / low.size
-    assert shares == {12: pytest.approx(85, abs=0.5), 97: pytest.approx(76, abs=0.5)}
-
-
 @pytest.mark.parametrize("options", [(), ("--group", "sex")])
 def test_the_report_of_a_summary_has_what_it_determines(
     options, frame, counted, printed_by, error_of, tmp_path

@@ -9,17 +9,10 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from cli_cases import COLUMNS, LONG, check_rows, rows_read, save
+from cli_cases import COLUMNS, check_rows, rows_read, save, write
 
 from skfedauc import ScoreCounts
 from skfedauc.cli.main import main
-
-
-def write(frame, path, separator=","):
-    if path.suffix == ".parquet":
-        frame.to_parquet(path)
-    else:
-        frame.to_csv(path, index=False, sep=separator)
 
 
 @pytest.mark.parametrize(
@@ -71,28 +64,6 @@ def test_what_is_wrong_with_standard_input(monkeypatch, error_of, content, messa
     assert message in error_of(["audit", "-", *COLUMNS])
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("y,Score,g\n0,1,a\n", "the column 's', not found in {path}. The columns are 'y', 'Sco"),
-        ("yy,s,g\n0,1,a\n", "Did you mean 'yy'?"),
-        ("y, s, g\n0, 1, a\n", "Did you mean ' s', ' g'?"),
-        ("y,s,g,g\n0,1,a,b\n", "the column 'g', and {path} has 2 columns of this name"),
-        ("", "{path}: is empty; it has no header"),
-        ("y,s,g\n", "there are no rows"),
-        ("y,s,g\n0,1,a\n1,2,a,c\n", "data row 2 has 4 cells and the header has 3"),
-        ("y,s,g,note\n0,1,a,1,\n", "data row 1 has 5 cells and the header has 4"),
-        (",".join(f"{i}{LONG[:50_000]}" for i in range(40)), "(40 in all)"),
-    ],
-    ids=lambda text: text[:20],
-)
-def test_what_is_wrong_with_columns(tmp_path, error_of, text, message):
-    path = save(tmp_path / "p.csv", text)
-    error = error_of(["audit", path, *COLUMNS])
-    assert message.format(path=path) in error
-    assert len(error) < 3000
-
-
 @pytest.mark.parametrize("ending", ["", "\n", "\r\n\r\n", "\n  \n"])
 @pytest.mark.parametrize(
     ("text", "wrong"),
@@ -130,9 +101,11 @@ def test_parquet_without_pyarrow(frame, tmp_path, error_of, monkeypatch):
     assert "pip install pyarrow" in error_of(["audit", tmp_path / "p.parquet", *COLUMNS])
 
 
-def test_parquet_of_lists(frame, tmp_path, error_of):
+def test_parquet_of_lists_or_with_an_encoding(frame, tmp_path, error_of):
     frame.assign(g=[["a"]] * len(frame)).to_parquet(tmp_path / "p.parquet")
-    assert "column 'g' holds list" in error_of(["audit", tmp_path / "p.parquet", *COLUMNS])
+    command = ["audit", tmp_path / "p.parquet", *COLUMNS]
+    assert "column 'g' holds list" in error_of(command)
+    assert "--encoding is for text files" in error_of([*command, "--encoding", "latin-1"])
 
 
 def test_files_that_expand_beyond_measure(tmp_path, error_of, monkeypatch):

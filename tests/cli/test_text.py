@@ -5,9 +5,8 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from cli_cases import COLUMNS, aucs_of, save
+from cli_cases import COLUMNS, save
 
-from skfedauc.cli.main import main
 from skfedauc.report.statistics import MATRIX_GROUPS
 
 
@@ -22,7 +21,7 @@ def test_undefined_groups_are_counted_and_left_out(tmp_path, printed_by, audit):
     printed = printed_by("audit", path, *COLUMNS)
     assert "positives or negatives: a (1 and 1) and b (1 and 0)." in " ".join(printed.split())
     (grouping,) = audit(path)["groupings"]
-    assert aucs_of(grouping) == {"a": 1.0, "b": None}
+    assert [group["auc"] for group in grouping["groups"]] == [1.0, None]
     assert (grouping["n_groups"], grouping["n_undefined"]) == (2, 1)
     assert grouping["statistics"]["difference"] is None
 
@@ -37,23 +36,20 @@ def test_the_cross_matrix_is_omitted_above_many_groups(tmp_path, audit, n_groups
     assert ("cross_difference" not in grouping["statistics"]) == is_omitted
 
 
-def test_names_cannot_control_the_terminal(tmp_path, capsys):
+def test_names_cannot_control_the_terminal(tmp_path, printed_by, error_of):
     name = "g\x1b[31m\u202e"
     path = tmp_path / "p\x1b]0;x\x07.csv"
     rows = pd.DataFrame({"y": [0, 1] * 4, "s": np.arange(8), name: ["=1+1", "-1", "@x", "a"] * 2})
     rows.to_csv(path, index=False)
-    arguments = ["audit", str(path), "--label", "y", "--score", "s", "--group"]
-    assert main([*arguments, name]) == 0
-    printed = capsys.readouterr().out
+    arguments = ["audit", path, "--label", "y", "--score", "s", "--group"]
+    printed = printed_by(*arguments, name)
     assert all(char.isprintable() or char == "\n" for char in printed)
     assert r"p\x1b]0;x\x07.csv: 4 groups, 8 rows" in printed
     assert r"By g\x1b[31m\u202e" in printed
     # Labels that a spreadsheet would compute are quoted, numbers are not.
     assert all(label in printed for label in ("'=1+1' (", "'@x' (", " -1 (", " a ("))
-    assert main([*arguments, name, "--json", "-"]) == 0
-    assert json.loads(capsys.readouterr().out)["groupings"][0]["by"] == [name]
-    assert main([*arguments, "h\x1b"]) == 2
-    assert r"the column 'h\x1b', not found in " in capsys.readouterr().err
+    assert json.loads(printed_by(*arguments, name, "--json"))["groupings"][0]["by"] == [name]
+    assert r"the column 'h\x1b', not found in " in error_of([*arguments, "h\x1b"])
 
 
 def test_the_example(printed_by):

@@ -1,10 +1,8 @@
 """Pages on engines, on boosting and for users of other packages give the numbers they show."""
 
-import json
 import re
 import shutil
 import subprocess
-import sys
 
 import numpy as np
 import pandas as pd
@@ -14,7 +12,6 @@ from sklearn.compose import make_column_transformer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from test_docs import DOCS, code_blocks, enter, run_python
-from xgboost.tracker import RabitTracker
 
 from skfedauc import FairnessAudit
 
@@ -68,46 +65,6 @@ def test_the_recipe_of_skore_adds_the_scorer_to_a_report():
     worst = names["scorer"](report.estimator_, X[200:], y[200:])
     assert worst == names["audit"].report.worst
     assert report.metrics.summarize().frame().squeeze()["worst_group_auc"] == worst
-
-
-# Each worker has the rows of one device, and prints XGBoost's AUC of the scores.
-WORKER = """
-import json, sys
-import xgboost
-from xgboost import collective
-from skfedauc.datasets import make_group_scores
-rows = make_group_scores(
-    "different", [800, 400, 200, 100], [100, 300, 600, 1000], random_state=0
-)
-own = rows.groups == sys.argv[1]
-score = rows.y_score[own]
-with collective.CommunicatorContext(**json.loads(sys.argv[2])):
-    matrix = xgboost.DMatrix(score[:, None], rows.y_true[own], base_margin=score)
-    params, history = {"objective": "binary:logistic", "eval_metric": "auc", "eta": 0}, {}
-    xgboost.train(
-        params, matrix, 1, evals=[(matrix, "all")], evals_result=history, verbose_eval=False
-    )
-print(f"{history['all']['auc'][0]:.3f}")
-"""
-
-
-def test_the_auc_of_four_workers_is_the_average_within():
-    tracker = RabitTracker(n_workers=4, host_ip="127.0.0.1", timeout=600)
-    tracker.start()
-    arguments = json.dumps(tracker.worker_args())
-    workers = [
-        subprocess.Popen(
-            [sys.executable, "-c", WORKER, f"device {k}", arguments],
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        for k in (1, 2, 3, 4)
-    ]
-    printed = [worker.communicate(timeout=600)[0].split()[-1] for worker in workers]
-    tracker.wait_for()
-    assert printed == ["0.769"] * 4
-    row = '| four workers, one device each | .769 | `report.average("within")`: .769 |'
-    assert row in (PAGES / "xgboost.md").read_text()
 
 
 def test_the_column_of_r_gives_what_stands_below_it():

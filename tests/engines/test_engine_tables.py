@@ -186,10 +186,11 @@ def test_bins_of_float32(engine):
 @pytest.mark.parametrize("name", REFUSED_SCORES)
 def test_bins_refuse_scores_as_in_memory(engine, name):
     _, read = engine
-    table = read(rows(risk=pa.array(REFUSED_SCORES[name].scores, pa.float64())))
+    scores, message = REFUSED_SCORES[name]
+    table = read(rows(risk=pa.array(scores, pa.float64())))
     # Spark takes seconds to plan a query of the bins of all floats.
     for bins in ("probabilities",) if name == "outside" else ("probabilities", "edges"):
-        with pytest.raises(ValueError, match=REFUSED_SCORES[name].message):
+        with pytest.raises(ValueError, match=message):
             ScoreCounts.from_table(table, **BY_SITE, disclosure=BINS[bins])
 
 
@@ -218,12 +219,11 @@ def test_enum_of_duckdb():
     """The codes of the engine are unsigned."""
     connection = duckdb.connect()
     connection.execute("CREATE TYPE site AS ENUM ('va', 'oslo', 'bern')")
-    connection.register("arrow", rows(site=["va", None, "va", "oslo", "bern", "va"]))
+    in_arrow = rows(site=["va", None, "va", "oslo", "bern", "va"])
+    connection.register("arrow", in_arrow)
     connection.execute("CREATE TABLE t AS SELECT ill, risk, weight, site::site AS site FROM arrow")
     table = connection.table("t")
-    expected = ScoreCounts.from_table(
-        rows(site=["va", None, "va", "oslo", "bern", "va"]), **BY_SITE, missing="group"
-    )
+    expected = ScoreCounts.from_table(in_arrow, **BY_SITE, missing="group")
     assert ScoreCounts.from_table(table, **BY_SITE, missing="group") == expected
     in_memory = table.to_arrow_table()
     assert pa.types.is_unsigned_integer(in_memory.schema.field("site").type.index_type)

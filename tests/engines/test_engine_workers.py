@@ -8,7 +8,6 @@ import joblib
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from skfedauc import ScoreCounts
@@ -20,12 +19,8 @@ N_FILES = 8
 def make_rows(number):
     rng = np.random.default_rng(number)
     ill = rng.integers(0, 2, 500)
-    return {
-        "ill": ill,
-        "risk": (rng.normal(size=500) + ill).round(2),
-        "site": rng.choice(["va", "oslo", "bern"], 500),
-        "text": ["not read"] * 500,
-    }
+    risk, site = (rng.normal(size=500) + ill).round(2), rng.choice(["va", "oslo", "bern"], 500)
+    return pd.DataFrame({"ill": ill, "risk": risk, "site": site, "text": "not read"})
 
 
 @pytest.fixture(scope="module")
@@ -36,19 +31,17 @@ def files(tmp_path_factory):
         rows = make_rows(number)
         if number % 2:
             paths.append(folder / f"day {number}.csv")
-            pd.DataFrame(rows).to_csv(paths[-1], index=False)
+            rows.to_csv(paths[-1], index=False)
         else:
             paths.append(folder / f"day {number}.parquet")
-            pq.write_table(pa.table(rows), paths[-1])
+            rows.to_parquet(paths[-1])
     return paths
 
 
 @pytest.fixture(scope="module")
 def expected():
-    frame = pd.concat([pd.DataFrame(make_rows(number)) for number in range(N_FILES)])
-    return ScoreCounts.from_predictions(
-        frame["ill"].to_numpy(), frame["risk"].to_numpy(), groups=frame["site"].to_numpy()
-    )
+    frame = pd.concat(map(make_rows, range(N_FILES)), ignore_index=True)
+    return ScoreCounts.from_predictions(frame["ill"], frame["risk"], groups=frame["site"])
 
 
 @pytest.fixture(params=["loky", "threading", "dask", "ray"])
@@ -64,7 +57,7 @@ def backend(request):
 def read_here_or_elsewhere(number, process):
     """Return the rows of a day; the process must differ from `process`."""
     assert os.getpid() != process
-    return pd.DataFrame(make_rows(number))
+    return make_rows(number)
 
 
 def test_batches_that_are_read_by_workers_and_sent_to_them(backend, files, expected):
@@ -73,9 +66,9 @@ def test_batches_that_are_read_by_workers_and_sent_to_them(backend, files, expec
         *files[:3],
         str(files[3]),
         functools.partial(read_here_or_elsewhere, 4, here),
-        lambda: pd.DataFrame(make_rows(5)),
-        pd.DataFrame(make_rows(6)),
-        pa.table(make_rows(7)),
+        lambda: make_rows(5),
+        make_rows(6),
+        pa.Table.from_pandas(make_rows(7)),
     ]
     assert ScoreCounts.from_batches(batches, **BY_SITE) == expected
 
@@ -83,7 +76,7 @@ def test_batches_that_are_read_by_workers_and_sent_to_them(backend, files, expec
 def test_errors_name_the_batch(backend, files, tmp_path):
     bad = tmp_path / "bad.parquet"
     rows = make_rows(0)
-    pd.DataFrame({**rows, "risk": [np.nan, *rows["risk"][1:]]}).to_parquet(bad)
+    rows.assign(risk=rows["risk"].mask(rows.index == 0)).to_parquet(bad)
     batches = [*files[:3], bad, *files[3:]]
     message = r"^batch 3 \('.*bad\.parquet'\): column 'risk' must be finite; got (1 NULL, 0|1) NaN"
     with pytest.raises(ValueError, match=message):
@@ -95,20 +88,16 @@ def killed_once(number, marker):
     if not marker.exists():
         marker.touch()
         os.kill(os.getpid(), signal.SIGKILL)
-    return pd.DataFrame(make_rows(number))
+    return make_rows(number)
 
 
 def killed(number):
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def batches_with(deadly, at=5):
-    batches = [functools.partial(pd_rows, number) for number in range(N_FILES)]
-    return [*batches[:at], deadly, *batches[at + 1 :]]
-
-
-def pd_rows(number):
-    return pd.DataFrame(make_rows(number))
+def batches_with(deadly):
+    batches = [functools.partial(make_rows, number) for number in range(N_FILES)]
+    return [*batches[:5], deadly, *batches[6:]]
 
 
 def test_dask_counts_again_what_a_killed_worker_had(dask_client, expected, tmp_path):

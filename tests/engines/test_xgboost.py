@@ -178,6 +178,11 @@ def test_both_workers_have_the_statistics_of_all_rows(on_workers, split):
     }
     for result in on_workers:
         assert {name: result[split]["history"][name][-1] for name in expected} == expected
+    if split in ("unequal", "one group each"):  # both workers have both classes
+        # XGBoost's own AUC is the average within workers, weighted by pairs.
+        within = oracle("within", VALID[1], scores, SPLITS[split][1])
+        for result in on_workers:
+            assert result[split]["history"]["auc"][-1] == pytest.approx(within, abs=5.1e-7)
     # Compare texts, because NaN equals NaN as text.
     first, second = (json.dumps(result[split]["history"]) for result in on_workers)
     assert first == second

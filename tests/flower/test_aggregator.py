@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from flwr.app import ConfigRecord, MetricRecord, RecordDict
 from flwr.serverapp.strategy import FedAvg
+from oracles import AVERAGES, Case, all_pairs
 from rules import rule
 from sklearn.metrics import roc_auc_score
 
@@ -52,20 +53,9 @@ def test_the_metrics_are_those_of_all_rows_together():
     aggregator = GroupAUCAggregator(expected_groups=SITES)
     metrics = aggregator(replies, "num-examples")
     assert metrics["auc-pooled"] == pytest.approx(roc_auc_score(y, score), abs=1e-12)
-    aucs = [roc_auc_score(*rows_of(site)) for site in SITES]
-    n_rows, n_positives = np.array([[len(y), y.sum()] for y, _ in map(rows_of, SITES)]).T
-    n_negatives = n_rows - n_positives
-    expected = {
-        "macro": np.mean(aucs),
-        "samples": np.average(aucs, weights=n_rows),
-        "positives": np.average(aucs, weights=n_positives),
-        "negatives": np.average(aucs, weights=n_negatives),
-        "within": np.average(aucs, weights=n_positives * n_negatives),
-        "worst": min(aucs),
-        "difference": max(aucs) - min(aucs),
-    }
-    found = {name: metrics[f"auc-{name}"] for name in expected}
-    assert found == pytest.approx(expected, abs=1e-12)
+    truth = all_pairs(Case(y, score, groups.tolist(), None)).statistics
+    for name in (*AVERAGES, "worst", "difference"):
+        assert metrics[f"auc-{name}"] == pytest.approx(truth[name], abs=1e-12)
     assert metrics["auc-samples"] == pytest.approx(metrics["auc"], abs=1e-12)
     numbers = ["num-clients", "num-groups", "num-undefined-groups", "num-missing-groups"]
     assert [metrics[name] for name in numbers] == [4, 4, 0, 0]
@@ -156,6 +146,8 @@ def test_a_client_without_rows_lacks_its_group():
     with pytest.warns(UserWarning, match="1 of 2 expected groups have no rows in round 1: 'oslo'"):
         metrics = aggregator(replies)
     assert (metrics["num-clients"], metrics["num-groups"]) == (2, 1)
+    with pytest.raises(ValueError, match="'num-examples' is 0 in all 2 replies"):
+        GroupAUCAggregator()([reply(site, empty) for site in ("bern", "oslo")])
 
 
 def test_a_client_with_one_class_counts_in_the_pooled_auc():
@@ -187,10 +179,7 @@ def test_damaged_counts_name_the_client(data):
         GroupAUCAggregator()([reply("bern"), broken])
 
 
-def reply_with(**changes):
-    """Return the content of a reply, with other records, or without those that are None."""
-    records = {**reply("kyiv"), **changes}
-    return RecordDict({name: record for name, record in records.items() if record is not None})
+NOT_MADE = "^reply 2 of 2 has counts that skfedauc.flower.counts_record did not make"
 
 
 @pytest.mark.parametrize(
@@ -198,27 +187,23 @@ def reply_with(**changes):
     [
         ({"counts": None}, "^reply 2 of 2 has 0 records of counts; put one record of"),
         ({"more": counts_record(counts_of("oslo"))}, "^reply 2 of 2 has 2 records of counts"),
-        (
-            {"counts": ConfigRecord({"score-counts": "text", "source": "kyiv"})},
-            "^reply 2 of 2 has counts that skfedauc.flower.counts_record did not make",
-        ),
-        (
-            {"counts": ConfigRecord({"score-counts": b"PAR1", "source": ["kyiv"]})},
-            "^reply 2 of 2 has counts that skfedauc.flower.counts_record did not make",
-        ),
+        ({"counts": ConfigRecord({"score-counts": "text", "source": "kyiv"})}, NOT_MADE),
+        ({"counts": ConfigRecord({"score-counts": b"PAR1", "source": ["kyiv"]})}, NOT_MADE),
         ({"metrics": MetricRecord({"auc": 1.0})}, "^reply 2 of 2, from 'kyiv' needs one MetricRec"),
-        (
-            {"metrics": MetricRecord({"num-examples": 40, "auc": 1.0, "auc-pooled": 0.5})},
-            "the clients have metrics named 'auc-pooled'",
-        ),
     ],
 )
 def test_replies_with_other_records_are_refused(changes, message):
-    first = reply("bern", metrics={"auc-pooled": 0.5} if "named" in message else None)
+    records = {**reply("kyiv"), **changes}
+    kept = {name: record for name, record in records.items() if record is not None}
     with pytest.raises(ValueError, match=message):
-        GroupAUCAggregator()([first, reply_with(**changes)])
+        GroupAUCAggregator()([reply("bern"), RecordDict(kept)])
+
+
+def test_no_replies_and_metrics_with_names_of_ours_are_refused():
     with pytest.raises(ValueError, match="needs at least one reply"):
         GroupAUCAggregator()([])
+    with pytest.raises(ValueError, match="the clients have metrics named 'auc-pooled'"):
+        GroupAUCAggregator()([reply("bern", metrics={"auc-pooled": 0.5})])
 
 
 def test_a_reply_that_is_sent_again_counts_once():
@@ -276,16 +261,6 @@ def test_a_client_that_replies_twice_is_refused():
     with pytest.warns(UserWarning, match="^1 of 3 replies left out as invalid"):
         assert skipping(replies)["num-clients"] == 2
     assert re.match(message, skipping.invalid[1]["reply 3 of 3"])
-    aggregator = GroupAUCAggregator()
-    for server_round, content in ((1, "bern"), (2, "bern")):
-        aggregator([reply(content, server_round=server_round)])
-    assert list(aggregator.reports) == [1, 2]
-
-
-def test_a_round_without_rows_is_refused():
-    empty = ScoreCounts.from_predictions([], [], groups=[])
-    with pytest.raises(ValueError, match="'num-examples' is 0 in all 2 replies"):
-        GroupAUCAggregator()([reply(site, empty) for site in ("bern", "oslo")])
 
 
 BOUND = {site: [site] for site in SITES}

@@ -4,23 +4,16 @@ import hashlib
 import struct
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import secure_app
-from flwr.app import ArrayRecord, ConfigRecord, Context, Error, Message, RecordDict
+from flwr.app import ArrayRecord, Context, Error, Message, RecordDict
 from flwr.client import NumPyClient
 from flwr.client.mod import secaggplus_mod
 from flwr.clientapp import ClientApp
-from flwr.common import (
-    FitIns,
-    bytes_to_ndarray,
-    ndarray_to_bytes,
-    ndarrays_to_parameters,
-    parameters_to_ndarrays,
-)
-from flwr.server import LegacyContext
+from flwr.common import bytes_to_ndarray, ndarray_to_bytes
+from flwr.common.secure_aggregation.secaggplus_utils import pseudo_rand_gen
 from flwr.server.workflow import SecAggPlusWorkflow
 from local_grid import LocalGrid
 from processes import run_python
@@ -100,7 +93,7 @@ def test_the_largest_count_is_exact(n, caplog):
     assert f"the largest count is {most + 1:,} (positives of group 'all'" in caplog.text
 
 
-def make_raw_client(count=counts_of, bins=BINS, groups=GROUPS):
+def make_raw_client():
     """Clients that send vectors by Flower's mod, without `secure_reply`."""
 
     class Site(NumPyClient):
@@ -108,7 +101,7 @@ def make_raw_client(count=counts_of, bins=BINS, groups=GROUPS):
             self.site = site
 
         def fit(self, parameters, config):
-            return [count(self.site).to_vector(bins, groups)], 1, {}
+            return [counts_of(self.site).to_vector(BINS, GROUPS)], 1, {}
 
     def client_of(context):
         return Site(SITES[context.node_config["partition-id"]]).to_client()
@@ -135,26 +128,6 @@ def test_the_server_receives_no_counts_in_the_clear():
         assert np.abs(np.corrcoef(masked, vectors[node])[0, 1]) < 0.2
 
 
-def run_workflow(grid, workflow):
-    """Run a workflow of Flower without `secure_group_auc`; return the average."""
-    found = []
-
-    class OneRound:
-        def configure_fit(self, server_round, parameters, client_manager):
-            ins = FitIns(ndarrays_to_parameters([]), {})
-            return [(SimpleNamespace(node_id=node, cid=str(node)), ins) for node in grid.contexts]
-
-        def aggregate_fit(self, server_round, results, failures):
-            found.extend(parameters_to_ndarrays(results[0][1].parameters))
-            return None, {}
-
-    legacy = LegacyContext(context(), strategy=OneRound())
-    legacy.state["config"] = ConfigRecord({"current_round": 1})
-    legacy.state["parameters"] = ArrayRecord()
-    workflow(grid, legacy)
-    return found[0]
-
-
 def recurrence(bits):
     """Return the shortest linear recurrence of bits by Berlekamp and Massey: order, offsets."""
     polynomial, before, order, since, window = 1, 1, 0, 1, 0
@@ -176,7 +149,7 @@ def twister():
     return recurrence((numbers & 1).tolist())
 
 
-def recovered(grid, node, twister):
+def recovered(masked, twister):
     """Return the odd counts of a client, computed from its masked vector alone.
 
     The masks cancel in sums modulo 2 over the recurrence. The sums of the counts modulo 2 remain,
@@ -184,13 +157,6 @@ def recovered(grid, node, twister):
     count that is most frequent in odd sums.
     """
     order, offsets = twister
-    (reply,) = (
-        reply
-        for sender, stage, reply in grid.received
-        if (sender, stage) == (node, "collect_masked_vectors")
-    )
-    records = reply.content["secaggplus_configs"]["masked_params"]
-    masked = np.concatenate([np.ravel(bytes_to_ndarray(record)) for record in records])
     last = np.arange(order, masked.size)
     is_odd = (masked[last[:, None] - offsets] & 1).sum(axis=1) % 2 == 1
     found = np.zeros(masked.size, bool)
@@ -204,29 +170,23 @@ def recovered(grid, node, twister):
         is_odd[sums[(sums >= 0) & (sums < is_odd.size)]] ^= True
         if not is_odd.any():
             break
-    return found[1:].astype(int)  # the first number is the weight
+    return found.astype(int)
 
 
 def test_flowers_masks_disclose_rows_and_ours_do_not(twister):
     """The reason for masks of our own: all 20 rows of a client follow from its masked vector."""
     assert (twister[0], twister[1].size) == (19_937, 135)
-    bins, groups = Bins.of_probabilities(), list("abcdefghij")
-
-    def count(site):
-        rng = np.random.default_rng(SITES.index(site))
-        own = rng.choice(groups, 20)
-        return ScoreCounts.from_predictions(rng.integers(0, 2, 20), rng.random(20), groups=own)
-
-    vector = count("lima").to_vector(bins, groups)
+    bins, groups, rng = Bins.of_probabilities(), list("abcdefghij"), np.random.default_rng(2)
+    own = {"groups": rng.choice(groups, 20)}
+    counts = ScoreCounts.from_predictions(rng.integers(0, 2, 20), rng.random(20), **own)
+    vector = counts.to_vector(bins, groups)
     assert np.unique(vector).tolist() == [0, 1]
-    most = settings_of(5)["clipping_range"]
-    exact = {"max_weight": 1, "clipping_range": float(most), "quantization_range": 2 * most}
-    flowers = SecureGrid(make_raw_client(count, bins, groups))
-    run_workflow(flowers, SecAggPlusWorkflow(5, 4, **exact))
-    assert np.array_equal(recovered(flowers, 102, twister), vector)
-    ours = SecureGrid(make_client(count, bins, groups))
-    assert ask(ours, bins=bins, groups=groups).n_clients == 5
-    assert (recovered(ours, 102, twister) * vector).sum() < 3
+    keys, found = [bytes([number] * 32) for number in range(4)], []
+    for masks_of in (pseudo_rand_gen, secure_client.masks_of):
+        masks = [masks_of(key, 2**32, [vector.shape])[0] for key in keys]
+        found.append(recovered(vector + sum(masks), twister))
+    assert np.array_equal(found[0], vector)
+    assert (found[1] * vector).sum() < 3
 
 
 def test_masks_are_uniform_and_follow_from_the_key():
@@ -246,8 +206,6 @@ def test_masks_are_uniform_and_follow_from_the_key():
 
 
 def test_other_apps_keep_flowers_masks():
-    from flwr.common.secure_aggregation.secaggplus_utils import pseudo_rand_gen
-
     for module in map(secure_client.copied, (secure_client.CLIENT_MOD, secure_client.WORKFLOW)):
         assert module.pseudo_rand_gen is secure_client.masks_of
         assert sys.modules[module.__name__] is not module

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import kernel_cases
 import numpy as np
+import oracles
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -26,17 +27,8 @@ class Case(NamedTuple):
     scores: np.ndarray
     groups: Any
     labels: list[Any]
-    codes: np.ndarray
     weights: np.ndarray | None
-
-    @property
-    def arguments(self) -> dict[str, Any]:
-        return {
-            "y_true": self.y,
-            "y_score": self.scores,
-            "groups": self.groups,
-            "sample_weight": self.weights,
-        }
+    arguments = oracles.Case.arguments
 
 
 def ulps_above(base: float, steps: np.ndarray) -> np.ndarray:
@@ -92,6 +84,10 @@ def _plain(make: Callable[[np.ndarray], Any], label: Callable[[int], Any]) -> An
     return lambda rng, codes: (make(codes), label)
 
 
+def _of_text(make: Callable[[list[str]], Any]) -> Any:
+    return _plain(lambda codes: make(_text(codes)), "site {}".format)
+
+
 # Each function returns the groups as user input, and a function from codes to expected labels.
 GROUPS: dict[str, Callable[[np.random.Generator, np.ndarray], Labelled]] = {
     "int64": _plain(lambda c: c.astype(np.int64), int),
@@ -112,12 +108,10 @@ GROUPS: dict[str, Callable[[np.random.Generator, np.ndarray], Labelled]] = {
     "object of float codes": _plain(lambda c: c.astype(float).astype(object), int),
     "bool": _plain(lambda c: c % 2 == 0, lambda c: c % 2 == 0),
     "list of bool": _plain(lambda c: (c % 2 == 0).tolist(), lambda c: c % 2 == 0),
-    "text": _plain(lambda c: np.array(_text(c)), "site {}".format),
-    "list of text": _plain(_text, "site {}".format),
-    "object of text": _plain(lambda c: np.array(_text(c), object), "site {}".format),
-    "numpy StringDType": _plain(
-        lambda c: np.array(_text(c), np.dtypes.StringDType()), "site {}".format
-    ),
+    "text": _of_text(np.array),
+    "list of text": _of_text(list),
+    "object of text": _of_text(lambda text: np.array(text, object)),
+    "numpy StringDType": _of_text(lambda text: np.array(text, np.dtypes.StringDType())),
     "short text": _plain(lambda c: _text(c, "{:02x}"), "{:02x}".format),
     "long text": _plain(lambda c: _text(c, "x" * 50 + "{}"), ("x" * 50 + "{}").format),
     "text with NUL": _plain(lambda c: _text(c, "a\0{}\0"), "a\0{}\0".format),
@@ -131,30 +125,23 @@ GROUPS: dict[str, Callable[[np.random.Generator, np.ndarray], Labelled]] = {
         lambda c: [datetime.date(1850, 1, 1) + datetime.timedelta(7 * int(k)) for k in c],
         lambda c: _dates(np.array([c]))[0],
     ),
-    "pandas text": _plain(lambda c: pd.Series(_text(c)), "site {}".format),
-    "pandas category": _plain(lambda c: pd.Series(_text(c)).astype("category"), "site {}".format),
-    "pandas category, unused": _plain(
-        lambda c: pd.Series(pd.Categorical(_text(c), [*sorted(set(_text(c))), "site x"])),
-        "site {}".format,
+    "pandas text": _of_text(pd.Series),
+    "pandas category": _of_text(lambda text: pd.Series(text).astype("category")),
+    "pandas category, unused": _of_text(
+        lambda text: pd.Series(pd.Categorical(text, [*sorted(set(text)), "site x"]))
     ),
     "pandas Int64": _plain(lambda c: pd.Series(c, dtype="Int64"), int),
     "pandas boolean": _plain(
         lambda c: pd.Series(c % 2 == 0, dtype="boolean"), lambda c: c % 2 == 0
     ),
-    "pandas arrow text": _plain(
-        lambda c: pd.Series(_text(c), dtype=pd.ArrowDtype(pa.string())), "site {}".format
-    ),
+    "pandas arrow text": _of_text(lambda text: pd.Series(text, dtype=pd.ArrowDtype(pa.string()))),
     "pandas Index": _plain(lambda c: pd.Index(c), int),
     "polars int": _plain(lambda c: pl.Series(c), int),
-    "polars text": _plain(lambda c: pl.Series(_text(c)), "site {}".format),
-    "polars categorical": _plain(
-        lambda c: pl.Series(_text(c)).cast(pl.Categorical), "site {}".format
-    ),
-    "pyarrow text": _plain(lambda c: pa.array(_text(c)), "site {}".format),
+    "polars text": _of_text(pl.Series),
+    "polars categorical": _of_text(lambda text: pl.Series(text).cast(pl.Categorical)),
+    "pyarrow text": _of_text(pa.array),
     "pyarrow chunks": _plain(lambda c: pa.chunked_array([pa.array(c[:1]), pa.array(c[1:])]), int),
-    "pyarrow dictionary": _plain(
-        lambda c: pa.array(_text(c)).dictionary_encode(), "site {}".format
-    ),
+    "pyarrow dictionary": _of_text(lambda text: pa.array(text).dictionary_encode()),
     "tuples": _plain(
         lambda c: [("fm"[k % 2], k // 2) for k in c.tolist()], lambda c: ("fm"[c % 2], c // 2)
     ),
@@ -212,7 +199,7 @@ def draw(seed: int) -> Case:
     if np.isin(scores, [0, 1]).all():
         scores = scores + 2  # scores of only 0 and 1 look like predicted labels
     groups, label = GROUPS[kinds[1]](rng, codes)
-    return Case(name, y, scores, groups, [label(int(c)) for c in codes], codes, weights)
+    return Case(name, y, scores, groups, [label(int(c)) for c in codes], weights)
 
 
 # Scores that float64 would round; rounding may tie two different scores.

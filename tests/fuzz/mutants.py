@@ -246,11 +246,8 @@ def main() -> None:
             for number, mutant in enumerate(COMPILED, 1):
                 of_python = mutant if mutant.file.endswith(".py") else None
                 with planted(of_python, folder / "skfedauc"):
-                    tell(
-                        mutant.what,
-                        mutant.file,
-                        *tried(folder, "compiled", CASES, number, mutant.seed),
-                    )
+                    found = tried(folder, "compiled", CASES, number, mutant.seed)
+                tell(mutant.what, mutant.file, *found)
     if survivors:
         sys.exit(f"not as it must be: {', '.join(survivors)}")
 
@@ -271,9 +268,7 @@ def planted(mutant: Mutant | None, package: pathlib.Path) -> Iterator[None]:
     path = package / mutant.file
     text = path.read_text()
     if text.count(mutant.old) != 1:
-        sys.exit(
-            f"{mutant.file} has {text.count(mutant.old)} times {mutant.old!r}; it must be once"
-        )
+        sys.exit(f"{mutant.file} must have {mutant.old!r} once")
     path.write_text(text.replace(mutant.old, mutant.new))
     try:
         yield

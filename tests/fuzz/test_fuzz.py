@@ -53,7 +53,7 @@ def check(case: Case, rng: np.random.Generator) -> None:
         warnings.simplefilter("ignore")  # groups of one class, scores like labels
         whole = ScoreCounts.from_predictions(**case.arguments)
         check_counts(case, whole)
-        check_threads(case, whole)
+        assert same(ScoreCounts.from_predictions(**case.arguments, n_jobs=2), whole)
         check_merges(case, whole, rng)
         check_regrouped(case, whole, rng)
         check_copies(whole, rng)
@@ -166,11 +166,6 @@ def assert_auc(found, expected, tolerance):
         assert np.isnan(found)
     else:
         assert abs(found - float(expected.u2 / (2 * pairs))) <= tolerance
-
-
-def check_threads(case: Case, counts: ScoreCounts) -> None:
-    threaded = ScoreCounts.from_predictions(**case.arguments, n_jobs=2)
-    assert same(threaded, counts)
 
 
 def check_merges(case: Case, whole: ScoreCounts, rng: np.random.Generator) -> None:
