@@ -11,8 +11,7 @@ import joblib
 import kernel_cases
 import numpy as np
 import pytest
-from kernel_cases import SCORES, cells_of, make_rows, same_bits
-from oracles import all_pairs, random_case
+from kernel_cases import SCORES, make_rows, same_bits
 from processes import run_python
 
 import skfedauc
@@ -220,24 +219,6 @@ def test_merged_parts_are_the_whole(version, name, monkeypatch):
         made = [make(given, mine) for mine in np.array_split(order, n_parts)]
         numbers, parts = zip(*made, strict=True)
         assert same_bits(merge_cells(parts, numbers, n_groups), make(given, order)[1])
-
-
-@pytest.mark.parametrize("weights", ["unit", "integer", "float", "far apart"])
-def test_pairs_by_group_and_across_equal_brute_force(version, weights):
-    for seed in range(40):
-        case = random_case(seed, weights=weights, labels="int")
-        truth = all_pairs(case)
-        if not truth.labels:
-            continue
-        cells = cells_of(case, truth.labels)
-        pairs = np.outer(truth.positives, truth.negatives)
-        expected = 2 * np.nan_to_num(truth.matrix) * pairs
-        scale = max(pairs.max(), 1.0)
-        assert np.allclose(cross_concordance(cells) / scale, expected / scale, rtol=0, atol=1e-12)
-        u2 = concordance(cells).u2.astype(float)
-        assert np.allclose(u2, np.diag(expected), rtol=1e-12, atol=1e-12 * scale)
-        if weights == "unit":
-            assert u2.tolist() == np.diag(expected).round().tolist()
 
 
 @pytest.mark.parametrize("among_all", [False, True])

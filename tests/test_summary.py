@@ -231,35 +231,6 @@ def test_random_counts_have_the_same_results_and_are_restored():
         assert again == of_summary.counts
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-def test_sums_are_those_of_all_pairs(weighted):
-    rng = np.random.default_rng(2)
-    y, scores = np.repeat([0, 1], [14, 9]), np.round(rng.random(23), 1)
-    weight = rng.gamma(2.0, size=23) if weighted else np.ones(23)
-    counts = ScoreCounts.from_predictions(y, scores, sample_weight=weight if weighted else None)
-    w, v = weight[y == 1][:, None], weight[y == 0]
-    above = scores[y == 1][:, None] - scores[y == 0]
-    compared = (above > 0) + (above == 0) / 2.0
-    auc = (w * v * compared).sum() / (w.sum() * v.sum())
-    of_positives = (compared * v).sum(axis=1) / v.sum() - auc
-    of_negatives = (compared * w).sum(axis=0) / w.sum() - auc
-    expected = [
-        (w[:, 0] ** 2 * of_positives).sum(),
-        (w[:, 0] ** 2 * of_positives**2).sum(),
-        (v**2 * of_negatives).sum(),
-        (v**2 * of_negatives**2).sum(),
-        (w**2 * v**2 * compared).sum(),
-        (w**2 * v**2 * compared**2).sum(),
-    ]
-    summary = counts.reduced("summary")
-    np.testing.assert_allclose(
-        np.ravel(view_of(summary).own_moments), expected, rtol=1e-12, atol=1e-12
-    )
-    np.testing.assert_allclose(
-        view_of(summary).concordance.u2, 2 * (w * v * compared).sum(), rtol=1e-14
-    )
-
-
 def test_repr_of_a_summary_of_bins_has_certain_intervals():
     report = GroupAUC(counts_of(bins=COARSE).reduced("summary"), undefined="ignore")
     low, high = report.bounds().loc["within", ["low", "high"]]
