@@ -212,24 +212,6 @@ def test_too_few_groups_show_nothing():
     )
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (
-            {"margin": 0.0, "reference": 80},
-            r"reference must be a number between 0 and 1; got 80\. Pass 0\.8 for 80 %\.",
-        ),
-        ({"reference": 0.8, "margin": -0.1}, r"margin must be .*; got -0\.1"),
-        ({"reference": 0.8, "margin": 0.8}, r"at least 0 and below 0\.8; got 0\.8\. All"),
-        ({"margin": 0}, r"margin must be a number between 0 and 1; got 0"),
-    ],
-)
-def test_arguments_that_cannot_be(arguments, message):
-    report = GroupAUC.from_predictions(*margin_rows()[:2], groups=margin_rows()[2])
-    with pytest.raises(ValueError, match=message):
-        report.test_margin(**arguments)
-
-
 def disparity_rows(seed, weighted=False):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(60, 250))

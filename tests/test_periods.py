@@ -219,23 +219,6 @@ def test_joined_ranges_are_refused(joined):
     assert compare_periods(counts, "2026-01")["pvalue"].notna().any()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "message"),
-    [
-        ({"counts": "x"}, TypeError, "counts must be a ScoreCounts"),
-        ({"counts": parts_of(0)[0]}, ValueError, "must have the last group column 'period'"),
-        ({"n_reference": 12}, ValueError, "more than n_reference=12 periods"),
-        ({"n_reference": 0}, ValueError, "n_reference must be a whole number"),
-        ({"shift": 0}, ValueError, "shift must be a number above 0"),
-        ({"confidence_level": 2}, ValueError, "confidence_level must be"),
-    ],
-)
-def test_wrong_arguments_name_what_to_pass(arguments, error, message):
-    counts = ScoreCounts.merge(parts_of(0), by_period=True)
-    with pytest.raises(error, match=message):
-        find_change(**{"counts": counts, **arguments})
-
-
 def test_periods_that_may_not_be_in_order_of_time_are_refused(tmp_path):
     names = [f"{month} 2026" for month in ("Sep", "Oct", "Nov", "Dec")]
     rng = np.random.default_rng(0)

@@ -207,31 +207,6 @@ def test_pilot_rows_that_do_not_determine_the_variance():
         rows_needed(GroupAUC.from_predictions(y, scores, groups=groups), width=0.1, sd_ratio=2)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({}, r"exactly one of width, difference, equivalence or non_inferiority; got none"),
-        ({"width": 0.1, "difference": 0.1}, r"exactly one of .*; got width and difference"),
-        ({"width": 1e-9}, r"width=1e-09 requires more than .* rows per group; pass a larger"),
-        ({"difference": 0.8}, r"difference must be below the AUC, 0\.8; got 0\.8"),
-        ({"non_inferiority": 0.9}, r"non_inferiority must be below the AUC, 0\.8; got 0\.9"),
-        ({"width": 0.1, "auc": 80}, r"auc must be a number between 0 and 1; got 80.*GroupAUC"),
-        ({"width": 0.1, "prevalence": None}, r"prevalence, the share of positives, is required"),
-        ({"width": 0.1, "prevalence": 10}, r"prevalence must be a number between 0 and 1; got 10"),
-        ({"difference": 0.1, "n_groups": 1}, r"n_groups must be a whole number of at least 2"),
-        (
-            {"difference": 0.1, "n_groups": 2_001},
-            r"n_groups must be a whole number of at most 2,000",
-        ),
-        ({"difference": 0.1, "confidence_level": 95}, r"Pass 0\.95 for 95 %"),
-        ({"width": 0.1, "sd_ratio": 0}, r"sd_ratio must be a number above 0 .*; got 0"),
-    ],
-)
-def test_arguments_that_cannot_be(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        rows_needed(**{"auc": 0.8, "prevalence": 0.1, **arguments})
-
-
 @pytest.mark.parametrize("n_rows", ["a", [[100, 200]], [None], [True]], ids=str)
 def test_curves_need_numbers_of_rows(n_rows):
     plan = rows_needed(0.8, width=0.1, prevalence=0.5)

@@ -149,29 +149,6 @@ def test_average_by_own_weights(small):
     assert small.average({"a": 0, "b": 1}) == 0.5
 
 
-@pytest.mark.parametrize(
-    ("weights", "error", "message"),
-    [
-        ({"a": 1}, ValueError, r"1 of 2 groups have no weight, such as \['b'\]"),
-        (
-            {"a": 1, "b": 1, "z": 1},
-            ValueError,
-            r"1 label without a group, such as \['z'\]",
-        ),
-        ({"a": 1, "b": -1}, ValueError, "weights must be 0 or more; got 1 negative"),
-        ({"a": 1, "b": np.nan}, ValueError, "weights must be finite; got 1 NaN"),
-        ({"a": "1", "b": "2"}, TypeError, "weights must hold numbers"),
-        ([1, 2], TypeError, r"a mapping with a weight .*; got .*Pass dict\(zip\(labels, weights"),
-        ("worst", ValueError, "not an average.*macro, samples, positives, negatives, within"),
-        ("weighted", ValueError, "'weighted' corresponds to 'positives'"),
-        ("micro", ValueError, "'micro' corresponds to 'pooled'"),
-    ],
-)
-def test_average_refuses(small, weights, error, message):
-    with pytest.raises(error, match=message):
-        small.average(weights)
-
-
 def test_average_with_all_weight_on_undefined_groups_is_nan():
     got = GroupAUC.from_predictions(**ONE_CLASS, undefined="ignore")
     assert np.isnan(got.average({"a": 0, "b": 0, "c": 1, "d": 0}))

@@ -152,16 +152,6 @@ def test_a_source_is_of_one_counting():
     other.to_bytes()
     with pytest.raises(ValueError, match=r"a source names one counting.*merged from 2 countings"):
         (counts + other).with_source("both")
-    for arguments, error, message in (
-        ({"name": 7}, TypeError, "name must be a str or None; got int 7"),
-        ({"name": "\ud800"}, ValueError, "name holds .*not valid Unicode"),
-        ({"period": 2026}, TypeError, "period must be a str or None; got int 2026"),
-        ({"metadata": {"unit": 3}}, TypeError, "metadata must map text to text; got"),
-        ({"metadata": 0.5}, TypeError, "metadata must be a mapping of text to text; got float 0.5"),
-        ({"secret": b"short"}, TypeError, "secret must be at least 16 random bytes"),
-    ):
-        with pytest.raises(error, match=message):
-            counts.with_source(**arguments)
 
 
 def made(seed, n_rows=50, **options):
@@ -474,20 +464,6 @@ def test_files_are_read_one_at_a_time(tmp_path, monkeypatch):
     # A file has about 80 cells, and the merged counts at most 150: a round has 4 files.
     assert len(n_alive) == 20
     assert max(n_alive) - before <= 7
-
-
-@pytest.mark.parametrize(
-    ("parts", "message"),
-    [
-        ("counts.skfa", "iterable of score counts or paths, .*; got str 'counts.skfa'"),
-        ({7: some_counts()}, "mapping from names to these; got the name int 7"),
-        ([b"counts.skfa"], "got a part of type bytes. ScoreCounts.from_bytes reads"),
-        (pl.DataFrame({"counts": [1]}), r"the column table\['counts'\] of .* got DataFrame"),
-    ],
-)
-def test_merge_takes_an_iterable_of_paths(parts, message):
-    with pytest.raises(TypeError, match=message):
-        ScoreCounts.merge(parts)
 
 
 # Contents of the files in tests/data: the group labels of all cells, and the counts

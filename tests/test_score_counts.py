@@ -205,22 +205,6 @@ def test_counts_of_every_kind_of_number(kind):
     assert counts.n_negatives.tolist() == [2, 3]
 
 
-@pytest.mark.parametrize(
-    ("to", "error", "message"),
-    [
-        ({"a": 1}, ValueError, r"regroup has no entry for 1 of 2 groups, among them 'b';"),
-        (["x", "y"], TypeError, "mapping from labels to labels or a function"),
-        (lambda label: None, ValueError, "gave None for 2 of 2 groups"),
-        (lambda label: 0.5, TypeError, "got 0.5 of type float"),
-        (lambda label: [label], TypeError, "give a tuple"),
-        ({"a": 1, "b": "one"}, TypeError, "different kinds"),
-    ],
-)
-def test_regroup_refuses(small, to, error, message):
-    with pytest.raises(error, match=message):
-        small.regroup(to)
-
-
 def test_equality(small):
     rows = {
         "y_true": [0, 1, 1, 0, 1],
@@ -363,22 +347,6 @@ def test_mapped_scores_are_those_of_mapped_rows(function):
         alone = ScoreCounts.from_predictions(case.y, case.scores, sample_weight=case.weights)
         whole = ScoreCounts.from_predictions(case.y, mapped, sample_weight=case.weights)
         assert_same_counts(alone.map_scores(function), whole)
-
-
-@pytest.mark.parametrize(
-    ("function", "error", "message"),
-    [
-        ("round", TypeError, "function must be callable; got str 'round'"),
-        (lambda score: score[:1], ValueError, "for each distinct score; got 1 for 2"),
-        (lambda score: score[:, None] * [1, 2], ValueError, "function must be one-dimensional"),
-        (lambda score: score * np.nan, ValueError, "the result of function"),
-        (lambda score: ["low", "high"], TypeError, "the result of function"),
-    ],
-)
-def test_functions_of_scores_that_do_not_give_a_number_for_each(function, error, message):
-    counts = ScoreCounts.from_predictions([0, 1], [0.2, 0.4])
-    with pytest.raises(error, match=message):
-        counts.map_scores(function)
 
 
 def test_names_of_groups_do_not_depend_on_the_order_of_merging():

@@ -79,27 +79,6 @@ def test_max_count_keeps_the_sum_below_the_modulus():
         counts.to_vector(BINS, ["a"], max_count=127 // 3)
 
 
-@pytest.mark.parametrize(
-    ("change", "error", "message"),
-    [
-        ({"groups": None}, ValueError, "these counts have groups, and groups is None"),
-        ({"groups": [1, 2, 3]}, TypeError, "groups has labels of another kind"),
-        ({"groups": []}, ValueError, "groups has no labels"),
-        ({"groups": [*SITES, "oslo"]}, ValueError, "each label once; got 'oslo'"),
-        ({"bins": Bins.of_scores()}, ValueError, r"fixed number of bins.*Bins\.at\(edges\)"),
-        ({"bins": 64}, TypeError, r"bins must be a skfedauc\.Bins; got int 64"),
-        ({"max_count": 0}, ValueError, "max_count must be a whole number"),
-        ({"max_count": 1.5}, ValueError, "max_count must be a whole number"),
-    ],
-)
-def test_arguments_that_do_not_fit_are_refused(change, error, message):
-    with pytest.raises(error, match=message):
-        counts_of(1).to_vector(**{"bins": BINS, "groups": SITES} | change)
-    if "bins" in change:
-        with pytest.raises(error, match=message):
-            ScoreCounts.from_vector([0, 1], **change)
-
-
 def test_weighted_rows_and_counts_without_groups_are_refused():
     counts = ScoreCounts.from_predictions([0, 1], [0.1, 0.2], sample_weight=[1.0, 2.0])
     with pytest.raises(ValueError, match="these counts have sample weights"):

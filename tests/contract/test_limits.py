@@ -156,34 +156,6 @@ def test_tools_that_call_the_metric_of_a_scorer_are_told_to_call_the_scorer():
 
 
 @pytest.mark.parametrize(
-    ("make", "error", "message"),
-    [
-        (lambda: make_group_auc_scorer("difference", groups="s"), ValueError, "neg_difference"),
-        (lambda: make_group_auc_scorer("weighted", groups="s"), ValueError, "'positives'"),
-        (lambda: make_group_auc_scorer("roc", groups="s"), ValueError, "'pooled', 'macro'"),
-        (
-            lambda: make_group_auc_scorer("macro", groups=pd.Series(["va"] * 3, index=[7, 7, 8])),
-            ValueError,
-            r"1 repeated labels, such as \[7\].*reset_index",
-        ),
-        (lambda: make_group_auc_scorer("macro", groups="s", undefined=2), ValueError, "0 to 1"),
-        (lambda: group_auc_scoring("macro", groups="s"), TypeError, r"\['macro'\]"),
-        (lambda: group_auc_scoring([], groups="s"), ValueError, "at least one"),
-        (lambda: group_auc_scoring(["macro"] * 2, groups="s"), ValueError, "repeated: .'macro'"),
-        (
-            lambda: group_auc_scoring([], groups="s", each_group=["va", "va"]),
-            ValueError,
-            "repeated: .'auc_va'",
-        ),
-        (lambda: group_auc_scoring(["macro"], groups="s", each_group="va"), TypeError, r"\['va'\]"),
-    ],
-)
-def test_mistakes_are_told_at_construction(make, error, message):
-    with pytest.raises(error, match=message):
-        make()
-
-
-@pytest.mark.parametrize(
     ("change", "error", "message"),
     [
         (lambda X: X.to_numpy(), TypeError, rf"ndarray without an index.*{ROUTE}"),
@@ -281,18 +253,6 @@ def test_a_number_stands_in_for_a_group_that_lacks_a_class_not_for_an_absent_one
     assert sorted(result["test_auc_tiny"][[0, 2]].tolist(), key=np.isnan)[0] == 0.25
     assert np.isnan(result["test_auc_tiny"]).sum() == 1
     assert result["test_auc_tiny"][1] == pytest.approx(whole, abs=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("groups", "each_group", "message"),
-    [
-        (pd.Series(["va", "oslo"]), ["vaa"], r"names \['vaa'\], which no row has"),
-        (["sex", "band"], ["m"], r"tuples of 2 labels.*'sex', 'band'.*got 'm'"),
-    ],
-)
-def test_each_group_that_no_row_can_have_is_refused(groups, each_group, message):
-    with pytest.raises(ValueError, match=message):
-        group_auc_scoring([], groups=groups, each_group=each_group)
 
 
 def test_gap_of_a_single_group_is_nan_and_never_zero(data):
