@@ -43,28 +43,6 @@ def reach(auc, m, n, z, ratio=1.0):
     return auc - low, high - auc
 
 
-def rows_of_hanley_and_mcneil(auc, other):
-    """Return the rows of each class for a one-sided test at 5 % with power 80 %.
-
-    Hanley, J. A. and McNeil, B. J. (1982), Radiology 143(1), table III.
-    """
-
-    def of_pair(a):
-        return a / (2 - a) + 2 * a**2 / (1 + a) - 2 * a**2
-
-    error = 1.645 * math.sqrt(2 * of_pair(auc)) + 0.84 * math.sqrt(of_pair(auc) + of_pair(other))
-    return round((error / (other - auc)) ** 2)
-
-
-def test_two_groups_need_about_the_published_number_of_rows():
-    """Hanley and McNeil suppose exponential scores and equal AUCs in the quantile of the test."""
-    assert rows_of_hanley_and_mcneil(0.7, 0.75) == 652
-    for auc, other in [(0.6, 0.65), (0.7, 0.75), (0.8, 0.85)]:
-        plan = rows_needed(other, difference=other - auc, prevalence=0.5, confidence_level=0.9)
-        published = rows_of_hanley_and_mcneil(auc, other)
-        assert plan.n_positives == pytest.approx(published, rel=0.1), (auc, other)
-
-
 @pytest.mark.parametrize("ratio", [1.0, 2.0])
 @pytest.mark.parametrize("prevalence", [0.02, 0.3, 0.9])
 @pytest.mark.parametrize("auc", [0.6, 0.9])

@@ -22,7 +22,6 @@ from rules import rule
 from skfedauc import Bins, GroupAUC, ScoreCounts
 from skfedauc.cli.main import main
 from skfedauc.counts.score_counts import select_groups, view_of
-from skfedauc.inference.variances import variances_of
 from skfedauc.privacy import PrivateCounts, private_counts
 from skfedauc.privacy.intervals import AVERAGES, NoisyAUCs, NoisyCounts, NoisyPairs
 from skfedauc.privacy.laplace import variance_of
@@ -138,14 +137,6 @@ def test_variances_are_those_of_the_definitions():
     assert pairs.sampling[0] == pytest.approx(sampling, rel=1e-9)
 
 
-def test_sampling_variance_without_noise_is_delongs():
-    counts = counts_of().reduced(BINS)
-    negatives, positives = grid_of(counts)
-    none = NoisyPairs(NoisyCounts(negatives, positives, np.zeros(1)), np.full(BINS.n_bins, 0.5))
-    delong = variances_of(counts.regroup(None)).delong
-    np.testing.assert_allclose(none.sampling, delong, rtol=1e-9)
-
-
 def noisy_runs(counts, epsilon, n_runs, seed):
     """Noise on the same counts, drawn many times; each run is a group."""
     rng = np.random.default_rng(seed)
@@ -169,16 +160,6 @@ def test_estimates_are_unbiased():
         (middle.positives * middle.negatives, counts.n_positives.sum() * counts.n_negatives.sum()),
     ):
         assert abs(found.mean() - true) < 4.0 * found.std() / 20_000**0.5
-
-
-def test_standard_errors_are_those_of_repeated_noise():
-    counts = counts_of(n_rows=1_000)
-    middle = NoisyPairs(noisy_runs(counts, 0.5, 5_000, seed=4), np.full(BINS.n_bins, 0.5))
-    # The estimate is between once and twice the variance.
-    observed = middle.auc.var()
-    assert 0.9 * observed < middle.noise.mean() < 1.5 * observed
-    delong = variances_of(counts.reduced(BINS).regroup(None)).delong[0]
-    assert middle.sampling.mean() == pytest.approx(delong, rel=0.05)
 
 
 WEIGHTS = {

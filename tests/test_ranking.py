@@ -34,23 +34,6 @@ def counts_of(seed=0, n_groups=8, n=2000, weighted=False, spread=0.6):
     )
 
 
-# Batting averages of 18 players in their first 45 times at bat of 1970 (Efron and Morris, 1975)
-BATTING = [0.400, 0.378, 0.356, 0.333, 0.311, 0.311, 0.289, 0.267, 0.244, 0.244]
-BATTING += [0.222, 0.222, 0.222, 0.222, 0.222, 0.200, 0.178, 0.156]
-
-
-def test_batting_averages_are_shrunken_as_published():
-    """Efron and Morris, Stein's paradox in statistics, Scientific American 236(5), 1977.
-
-    The grand average is .265, the shrinking factor is .212, and Stein's estimate of Clemente's
-    average of .400 is .294.
-    """
-    grand = np.mean(BATTING)
-    estimate, reliability = empirical_bayes(BATTING, np.full(18, grand * (1 - grand) / 45))
-    assert_allclose(reliability, 0.212, atol=5e-4)
-    assert estimate[0] == pytest.approx(0.294, abs=5e-4)
-
-
 def posterior(y, v):
     """Return means, variances and shares of the normal components of the true values' posterior.
 
@@ -121,15 +104,6 @@ def test_eight_schools_have_the_pooled_mean_and_no_spread():
     estimate, _ = empirical_bayes(effects, variances)
     # Without Morris's factor of 5/7, all estimates would be equal to the mean.
     assert_allclose(effects - 7 / 5 * (effects - estimate), 7.7, atol=0.05)
-
-
-def test_estimates_are_metafors_blups_except_for_the_factor():
-    """`blup.rma.uni` with the mean and tau2 of metafor 3.8.1 (REML); Morris's factor is 2/4."""
-    y = np.array([0.82, 0.78, 0.91, 0.7, 0.86])
-    v = np.array([0.001, 0.0022, 0.0006, 0.003, 0.0015])
-    mean, tau2 = 0.823092577122, 0.004319256836
-    blup = (tau2 * y + v * mean) / (v + tau2)
-    assert_allclose(empirical_bayes(y, v)[0], (y + blup) / 2, rtol=1e-7)
 
 
 def test_equal_values_have_no_spread():
