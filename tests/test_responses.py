@@ -8,23 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.special import softmax
+from sklearn import discriminant_analysis, ensemble
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_wine
-from sklearn.discriminant_analysis import (
-    LinearDiscriminantAnalysis,
-    QuadraticDiscriminantAnalysis,
-)
 from sklearn.dummy import DummyClassifier
-from sklearn.ensemble import (
-    AdaBoostClassifier,
-    BaggingClassifier,
-    GradientBoostingClassifier,
-    HistGradientBoostingClassifier,
-    RandomForestClassifier,
-    VotingClassifier,
-)
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression, RidgeClassifier, SGDClassifier
 from sklearn.metrics import get_scorer, roc_auc_score
@@ -39,6 +28,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
+from test_plotting import REPORT_DISPLAYS as DISPLAYS
 
 from skfedauc import (
     FairnessAudit,
@@ -49,14 +39,7 @@ from skfedauc import (
     group_auc_scoring,
     make_group_auc_scorer,
 )
-from skfedauc.plotting import (
-    CrossAUCDisplay,
-    GroupAUCDisplay,
-    GroupRocCurveDisplay,
-    GroupScoreDisplay,
-    RankingDisplay,
-    ReliabilityDisplay,
-)
+from skfedauc.plotting import ReliabilityDisplay
 
 
 class Rule(ClassifierMixin, BaseEstimator):
@@ -94,13 +77,13 @@ LOGISTIC = LogisticRegression()
 ESTIMATORS = {
     "both": LOGISTIC,
     "saturated": LogisticRegression(C=1e9),
-    "linear discriminant": LinearDiscriminantAnalysis(),
-    "quadratic discriminant": QuadraticDiscriminantAnalysis(),
-    "boosting": HistGradientBoostingClassifier(max_iter=5),
-    "gradient boosting": GradientBoostingClassifier(n_estimators=5, random_state=0),
-    "ada boost": AdaBoostClassifier(n_estimators=5),
+    "linear discriminant": discriminant_analysis.LinearDiscriminantAnalysis(),
+    "quadratic discriminant": discriminant_analysis.QuadraticDiscriminantAnalysis(),
+    "boosting": ensemble.HistGradientBoostingClassifier(max_iter=5),
+    "gradient boosting": ensemble.GradientBoostingClassifier(n_estimators=5, random_state=0),
+    "ada boost": ensemble.AdaBoostClassifier(n_estimators=5),
     "probabilities": GaussianNB(),
-    "forest": RandomForestClassifier(n_estimators=5, random_state=0),
+    "forest": ensemble.RandomForestClassifier(n_estimators=5, random_state=0),
     "tree": DecisionTreeClassifier(max_depth=2),
     "neighbors": KNeighborsClassifier(5),
     "constant": DummyClassifier(),
@@ -111,21 +94,14 @@ ESTIMATORS = {
     "calibrated": CalibratedClassifierCV(LinearSVC(), cv=2),
     "tuned threshold": TunedThresholdClassifierCV(LOGISTIC, cv=2),
     "fixed threshold": FixedThresholdClassifier(LOGISTIC, threshold=0.2),
-    "vote": VotingClassifier([("a", LOGISTIC), ("b", GaussianNB())], voting="soft"),
+    "vote": ensemble.VotingClassifier([("a", LOGISTIC), ("b", GaussianNB())], voting="soft"),
     "clipped probabilities": SGDClassifier(loss="modified_huber", random_state=0),
-    "mean of members": BaggingClassifier(
+    "mean of members": ensemble.BaggingClassifier(
         make_pipeline(StandardScaler(), TwoResponses()), n_estimators=3, random_state=0
     ),
     "opposite": TwoResponses(),
     "decisions": Rule(),
 }
-DISPLAYS = (
-    CrossAUCDisplay,
-    GroupAUCDisplay,
-    GroupRocCurveDisplay,
-    GroupScoreDisplay,
-    RankingDisplay,
-)
 # Decisions are scores by request only.
 REQUESTS = {"decisions": {"response_method": "predict"}}
 DISAGREEING = {"clipped probabilities", "mean of members", "opposite"}
@@ -309,8 +285,8 @@ SEVERAL = {
     "search": GridSearchCV(LOGISTIC, {"C": [0.1, 1.0]}, cv=2),
     "calibrated": CalibratedClassifierCV(LOGISTIC, cv=2),
     "probabilities": GaussianNB(),
-    "boosting": HistGradientBoostingClassifier(max_iter=5),
-    "quadratic discriminant": QuadraticDiscriminantAnalysis(),
+    "boosting": ensemble.HistGradientBoostingClassifier(max_iter=5),
+    "quadratic discriminant": discriminant_analysis.QuadraticDiscriminantAnalysis(),
 }
 
 

@@ -10,12 +10,13 @@ from contract_tools import (
     Way,
     assert_same,
     by_candidate,
+    cross_validation,
     grid_search,
     make_way,
     penalised,
 )
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GroupKFold, LeaveOneGroupOut, cross_validate
+from sklearn.model_selection import GroupKFold, LeaveOneGroupOut
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -25,11 +26,6 @@ from skfedauc import group_auc_scoring, make_group_auc_scorer
 @pytest.fixture
 def way(routing):
     return make_way("routed")
-
-
-def validated(way, scoring, **options):
-    options = {"cv": CV, "error_score": "raise", "params": way.params, **options}
-    return cross_validate(way.model, way.X, way.y, scoring=scoring, **options)
 
 
 @pytest.mark.parametrize(
@@ -47,24 +43,16 @@ def test_factory_refuses_none_while_routing_is_off(make):
         assert remedy in str(refusal.value)
 
 
-def search_without_groups(way, scoring, **options):
-    way.params = {}
-    return grid_search(way, scoring, **options)
-
-
-def cross_validate_without_groups(way, scoring, **options):
-    return validated(way, scoring, params=None, **options)
-
-
 FORGOTTEN = r"search\.fit\(X, y, groups=labels\), or cross_validate\(..., params=\{'groups': labels"
 
 
-@pytest.mark.parametrize("run", [search_without_groups, cross_validate_without_groups])
+@pytest.mark.parametrize("run", [grid_search, cross_validation])
 @pytest.mark.parametrize("is_dict", [False, True], ids=["scorer", "dict"])
 def test_forgotten_groups_are_an_error_that_says_how_to_pass_them(way, run, is_dict):
     scoring = make_group_auc_scorer("macro", groups=None)
     scoring = {"macro": scoring, "roc_auc": "roc_auc"} if is_dict else scoring
-    options = {"refit": "macro"} if is_dict and run is search_without_groups else {}
+    options = {"refit": "macro"} if is_dict and run is grid_search else {}
+    way.params = {}
     with pytest.raises(ValueError, match=FORGOTTEN):
         run(way, scoring, **options)
 
@@ -72,7 +60,7 @@ def test_forgotten_groups_are_an_error_that_says_how_to_pass_them(way, run, is_d
 @pytest.mark.parametrize("kind", [np.asarray, list, pd.Series, pd.Categorical, pl.Series])
 def test_routed_groups_of_every_kind(way, kind):
     """A routed Series is matched by position, as scikit-learn selects rows, for any index."""
-    result = validated(
+    result = cross_validation(
         way,
         {"macro": make_group_auc_scorer("macro", groups=None)},
         params={"groups": kind(way.site)},
@@ -105,7 +93,7 @@ def test_members_of_a_dict_may_take_different_groups(way):
         name: make_group_auc_scorer("macro", groups=None).set_score_request(groups=name)
         for name in ("site", "sex")
     }
-    result = validated(way, scoring, params={"site": way.site, "sex": sex})
+    result = cross_validation(way, scoring, params={"site": way.site, "sex": sex})
     assert_same(result["test_site"], fold_scores(way, "macro", CV))
     way.site = sex
     assert_same(result["test_sex"], fold_scores(way, "macro", CV))
@@ -131,8 +119,8 @@ def test_sample_weight_adds_to_the_request_of_groups(weighted, weight):
     scoring = group_auc_scoring(WEIGHTED, groups=None)
     for scorer in scoring.values():
         scorer.set_score_request(sample_weight=True)
-    result = validated(weighted, scoring, params={"groups": weighted.site, "sample_weight": weight})
-
+    params = {"groups": weighted.site, "sample_weight": weight}
+    result = cross_validation(weighted, scoring, params=params)
     plain = fold_scores(weighted, WEIGHTED, CV)
     for i, (train, test) in enumerate(CV.split(weighted.X, weighted.y)):
         fitted = weighted.model.fit(weighted.X.iloc[train], weighted.y[train])
