@@ -386,23 +386,3 @@ def test_small_counts_stay_away_when_cells_are_joined_further():
     for numbers in (counts.cells.negatives, counts.cells.positives):
         assert (numbers[numbers > 0] >= 10).all()
     assert is_between(counts, y, scores, groups)
-
-
-def reduced(counts, disclosure=None, max_cells=None, **small):
-    return counts.reduced(rule(disclosure, **small) if small else disclosure, max_cells=max_cells)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "match"),
-    [
-        ({"disclosure": "exact", "min_count": 5}, "min_count needs bins of one rule or a summary"),
-        ({"disclosure": "bins", "min_count": 2}, "min_count must be a whole number of at least 3"),
-        ({"disclosure": "summary", "tell_withheld": "labels"}, "tell_withheld='labels' has no"),
-        ({"max_cells": 1}, "max_cells must be at least the number of groups, 2, .*; got 1"),
-        ({"disclosure": "summary", "max_cells": 10}, "max_cells needs disclosure"),
-    ],
-)
-def test_bad_arguments_are_named(arguments, match):
-    exact = ScoreCounts.from_predictions([0, 1, 1], [0.1, 0.2, 0.3], groups=list("aab"))
-    with pytest.raises(ValueError, match=match):
-        reduced(exact, **arguments)

@@ -9,12 +9,16 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from surface import COUNTS, X, Y, public_functions
+from surface import COUNTS, PROBABILITIES, SEVERAL, X, Y, public_functions
 
-from skfedauc import Bins
+from skfedauc import Bins, Disclosure, MulticlassCounts
 from skfedauc.cli.main import main
+from skfedauc.measures import AveragePrecision
 
 FUNCTIONS = {function.name: function for function in public_functions()}
+CLASS_COUNTS = MulticlassCounts.from_predictions(**SEVERAL)
+LACKS = r"\. If the rows lack a class, pass the labels of all classes as labels=\."
+WORDS = pd.DataFrame(PROBABILITIES, columns=["p2", "p0", "p1"])
 REPEATED = pd.Series(["va"] * 3, index=[7, 7, 8])
 # What a function says of an argument, by function and error. That messages name their argument is
 # tested in test_bad_arguments.py.
@@ -91,6 +95,56 @@ SAID = {
     ("ScoreCounts.with_source", TypeError): [
         ({"metadata": {"unit": 3}}, "metadata must map text to text; got"),
         ({"secret": b"short"}, "secret must be at least 16 random bytes"),
+    ],
+    ("Disclosure", ValueError): [
+        ({"level": "summary", "tell_withheld": "labels"}, "tell_withheld='labels' has no"),
+    ],
+    ("ScoreCounts.reduced", ValueError): [
+        ({"disclosure": Disclosure("exact", min_count=5)}, "min_count needs bins of one rule or a"),
+        ({"disclosure": Disclosure("bins", min_count=2)}, "min_count must be .* of at least 3"),
+        ({"max_cells": 10}, "max_cells needs disclosure"),
+        ({"disclosure": None, "max_cells": 1}, "at least the number of groups, 2, .*; got 1"),
+    ],
+    ("MulticlassCounts.from_predictions", ValueError): [
+        ({"y_true": 0 * Y}, f"^y_true must hold three .*; got 0{LACKS}$"),
+        ({"y_true": Y}, r"; got 0, 1\. For two classes use GroupAUC\. If the rows lack"),
+        ({"y_true": Y, "labels": [0, 1]}, r"^labels must .*; got 0, 1\. For two .* GroupAUC\.$"),
+        ({"labels": [0]}, r"^labels must hold three or more different classes; got 0\.$"),
+        ({"labels": [0, 1, 2, 3]}, r"got an array of shape \(80, 3\)\.$"),
+        ({"y_score": WORDS}, r"are 'p2', 'p0', 'p1', but the classes are 0, 1, 2\. Rename"),
+        ({"y_score": WORDS.set_axis(["0", "1", "1"], axis=1)}, r"are '0', '1', '1', but .* Rename"),
+        (
+            {"y_score": WORDS.set_axis([0, 1, 2], axis=1), "labels": [2, 0, 1]},
+            "0, 1, 2, are labels .* the classes, 2, 0, 1, .* default names",
+        ),
+    ],
+    ("MulticlassCounts.merge", ValueError): [({"parts": []}, "parts is empty")],
+    ("MulticlassCounts.merge", TypeError): [
+        ({"parts": [CLASS_COUNTS, COUNTS]}, "parts must be an iterable of MulticlassCounts; got"),
+    ],
+    ("MulticlassGroupAUC", TypeError): [
+        ({"counts": COUNTS}, "counts must be a MulticlassCounts; got ScoreCounts"),
+    ],
+    ("GroupAUC", TypeError): [
+        ({"counts": CLASS_COUNTS}, "or MulticlassGroupAUC for a MulticlassCounts"),
+    ],
+    ("GroupAUC.from_predictions", ValueError): [
+        (SEVERAL, "MulticlassGroupAUC, and multi_class= of functions"),
+    ],
+    ("FairnessAudit.from_predictions", ValueError): [
+        (SEVERAL, "MulticlassGroupAUC, and multi_class= of functions"),
+    ],
+    ("group_roc_auc_score", ValueError): [
+        (SEVERAL, "MulticlassGroupAUC, and multi_class= of functions"),
+        ({"multi_class": "ovr", "pos_label": 1}, "pos_label has no meaning with multi_class"),
+        ({"multi_class": "ovr", "measure": AveragePrecision()}, "measure= .* cannot be combined"),
+        ({"labels": [0, 1]}, "labels needs multi_class"),
+    ],
+    ("compare_models", ValueError): [
+        (
+            {"y_true": SEVERAL["y_true"], "scores": dict.fromkeys("ab", PROBABILITIES)},
+            r"classes\[i\] and scores\['a'\]\[:, i\]\.",
+        ),
     ],
     ("make_group_auc_scorer", ValueError): [
         ({"statistic": "difference"}, "neg_difference"),
