@@ -130,6 +130,23 @@ def browser(chromium):
 
 
 @pytest.fixture
+def emulate(chromium):
+    """Run a command of Chromium's developer tools, and undo its effect after the test."""
+    yield chromium.execute_cdp_cmd
+    chromium.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    chromium.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": []})
+
+
+@pytest.fixture
+def set_width(emulate):
+    def set_to(width, is_mobile=False):
+        metrics = {"width": width, "height": 850, "deviceScaleFactor": 1, "mobile": is_mobile}
+        emulate("Emulation.setDeviceMetricsOverride", metrics)
+
+    return set_to
+
+
+@pytest.fixture
 def axe(browser):
     """Run axe on the open page with all definitions unfolded.
 

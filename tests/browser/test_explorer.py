@@ -53,13 +53,6 @@ def fragment(spread_negatives, spread_positives, counts=UNEQUAL, separation=1.0,
 def load(browser, url=PAGE):
     browser.get("about:blank")  # a changed hash does not reload a page
     browser.get(url)
-    # The driver may return early if the origin of the page changes.
-    wait_until(
-        lambda: (
-            browser.execute_script("return document.readyState") == "complete"
-            and browser.current_url != "about:blank"
-        )
-    )
 
 
 def go(browser, hash_):
@@ -220,15 +213,11 @@ def still(browser):
 
 
 @pytest.fixture
-def phone(browser):
-    browser.execute_cdp_cmd(
-        "Emulation.setDeviceMetricsOverride",
-        {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": False},
-    )
+def phone(browser, set_width):
+    set_width(390)
     load(browser)
     assert browser.execute_script("return innerWidth") == 390
-    yield browser
-    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    return browser
 
 
 # Numbers
@@ -813,32 +802,26 @@ def site(tmp_path_factory, needs, serve):
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_within_the_site(browser, axe, site, width):
-    browser.execute_cdp_cmd(
-        "Emulation.setDeviceMetricsOverride",
-        {"width": width, "height": 850, "deviceScaleFactor": 1, "mobile": False},
-    )
-    try:
-        load(browser, site)
-        state, _ = check_numbers(browser)
-        assert (state.positives, state.negatives) == UNEQUAL
-        origin = site.rpartition("/")[0]
-        loaded = browser.execute_script(LOADED)
-        assert {name for name in loaded if not name.startswith(("data:", origin))} == set()
-        backs = {theme: check_theme(browser, axe, theme) for theme in ("light", "dark")}
-        assert backs["light"] > 0.5 > backs["dark"]
-        browser.find_element(CSS, "[data-case=identical]").click()
-        wait_until(lambda: "mean_positives=1,1,1,1&" in browser.current_url)
-        if width < 600:  # the two numbers stay visible, below the header of the site
-            top, header = browser.execute_script(
-                "document.getElementById('counts-table').scrollIntoView({behavior: 'instant'});"
-                "return ['.headline', '.bd-header'].map("
-                "name => document.querySelector(name).getBoundingClientRect())"
-                ".map((box, i) => i ? box.bottom : box.top)"
-            )
-            assert header == pytest.approx(top, abs=1)
-    finally:
-        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+def test_within_the_site(browser, axe, site, width, set_width):
+    set_width(width)
+    load(browser, site)
+    state, _ = check_numbers(browser)
+    assert (state.positives, state.negatives) == UNEQUAL
+    origin = site.rpartition("/")[0]
+    loaded = browser.execute_script(LOADED)
+    assert {name for name in loaded if not name.startswith(("data:", origin))} == set()
+    backs = {theme: check_theme(browser, axe, theme) for theme in ("light", "dark")}
+    assert backs["light"] > 0.5 > backs["dark"]
+    browser.find_element(CSS, "[data-case=identical]").click()
+    wait_until(lambda: "mean_positives=1,1,1,1&" in browser.current_url)
+    if width < 600:  # the two numbers stay visible, below the header of the site
+        top, header = browser.execute_script(
+            "document.getElementById('counts-table').scrollIntoView({behavior: 'instant'});"
+            "return ['.headline', '.bd-header'].map("
+            "name => document.querySelector(name).getBoundingClientRect())"
+            ".map((box, i) => i ? box.bottom : box.top)"
+        )
+        assert header == pytest.approx(top, abs=1)
 
 
 def check_theme(browser, axe, theme):

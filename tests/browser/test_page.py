@@ -85,19 +85,6 @@ def sites(browser, pages):
     return browser
 
 
-@pytest.fixture
-def emulate(chromium):
-    """Run a command of Chromium's developer tools, and undo its effect after the test."""
-    yield chromium.execute_cdp_cmd
-    chromium.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
-    chromium.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": []})
-
-
-def set_width(emulate, width):
-    metrics = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 500}
-    emulate("Emulation.setDeviceMetricsOverride", metrics)
-
-
 def unfold(browser):
     browser.execute_script(
         "document.querySelectorAll('details').forEach((d) => { d.open = true; })"
@@ -121,8 +108,8 @@ def test_the_first_screen_has_the_lines_of_the_terminal(browser, pages, audits, 
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_groups_come_lowest_first_with_their_rows(browser, pages, audits, emulate, width):
-    set_width(emulate, width)
+def test_groups_come_lowest_first_with_their_rows(browser, pages, audits, set_width, width):
+    set_width(width, is_mobile=width < 500)
     browser.get(pages["sites"])
     plotted = [text.text for text in browser.find_elements(CSS, ".card .plot g text")]
     labels, n_rows = plotted[::2], plotted[1::2]
@@ -137,8 +124,8 @@ def test_groups_come_lowest_first_with_their_rows(browser, pages, audits, emulat
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("width", [1280, 390])
-def test_the_page_does_not_scroll_sideways(browser, pages, emulate, name, width):
-    set_width(emulate, width)
+def test_the_page_does_not_scroll_sideways(browser, pages, set_width, name, width):
+    set_width(width, is_mobile=width < 500)
     browser.get(pages[name])
     unfold(browser)
     page_width, shown = browser.execute_script(
@@ -176,8 +163,8 @@ def test_all_numbers_are_downloaded(sites, audits):
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_labels_stay_text(browser, pages, emulate, width):
-    set_width(emulate, width)
+def test_labels_stay_text(browser, pages, set_width, width):
+    set_width(width, is_mobile=width < 500)
     browser.get(pages["hostile"])
     unfold(browser)
     # An open alert would raise an error here.
@@ -210,12 +197,10 @@ def test_nothing_is_loaded_and_no_script_runs(sites):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 390])
 @pytest.mark.parametrize("name", NAMES)
-def test_axe_finds_no_violation(browser, pages, emulate, axe, name, width, scheme):
-    set_width(emulate, width)
-    emulate(
-        "Emulation.setEmulatedMedia",
-        {"features": [{"name": "prefers-color-scheme", "value": scheme}]},
-    )
+def test_axe_finds_no_violation(browser, pages, emulate, set_width, axe, name, width, scheme):
+    set_width(width, is_mobile=width < 500)
+    features = [{"name": "prefers-color-scheme", "value": scheme}]
+    emulate("Emulation.setEmulatedMedia", {"features": features})
     browser.get(pages[name])
     violations, unsure = axe()
     assert violations == []
@@ -226,10 +211,8 @@ def test_axe_finds_no_violation(browser, pages, emulate, axe, name, width, schem
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("name", NAMES)
 def test_contrast_of_texts_and_plots(browser, pages, emulate, name, scheme):
-    emulate(
-        "Emulation.setEmulatedMedia",
-        {"features": [{"name": "prefers-color-scheme", "value": scheme}]},
-    )
+    features = [{"name": "prefers-color-scheme", "value": scheme}]
+    emulate("Emulation.setEmulatedMedia", {"features": features})
     browser.get(pages[name])
     back, texts, lines = browser.execute_script(
         """
