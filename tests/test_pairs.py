@@ -1,13 +1,15 @@
-"""Weights of pairs and of concordant pairs, within groups, pooled, across and over groups."""
+"""Weights of pairs and of concordant pairs, and the memory that their matrix may take."""
 
 import itertools
+import os
 
 import numpy as np
 import pytest
 from kernel_cases import cells_of
 from oracles import WEIGHTS, all_pairs, random_case
 
-from skfedauc import ScoreCounts
+from skfedauc import GroupAUC, ScoreCounts
+from skfedauc import pairs as pairs_module
 from skfedauc._kernel import Cells, add_cells
 from skfedauc.pairs import GroupPairs, share_of, u2_over_all, u2_over_others
 
@@ -120,3 +122,53 @@ def test_u2_beyond_64_bits(version):
     assert u2_over_all(cells).tolist() == all_tied
     others = [[[n * n, n * n], [2 * n, n * n]], [[n * n, 2 * n], [2 * n, 2 * n]]]
     assert u2_over_others(cells).tolist() == others
+
+
+MACHINE = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+UNLIMITED = 9223372036854771712  # In version 1, this number means that there is no limit
+
+
+@pytest.fixture
+def limits(tmp_path, monkeypatch):
+    files = tmp_path / "memory.max", tmp_path / "memory.limit_in_bytes"
+    monkeypatch.setattr(pairs_module, "_LIMITS", files)
+
+    def write(*texts):
+        for path, text in zip(files, texts, strict=False):
+            path.write_text(f"{text}\n")
+
+    return write
+
+
+@pytest.mark.parametrize(
+    ("texts", "limit"),
+    [
+        ((), MACHINE),
+        (("max",), MACHINE),
+        (("", UNLIMITED), MACHINE),
+        (("4096",), 4096),
+        (("max", 700), 700),
+        (("many", "\u0663"), MACHINE),
+    ],
+)
+def test_the_least_limit_holds(limits, texts, limit):
+    limits(*texts)
+    assert pairs_module.usable_memory() == limit
+
+
+def test_systems_without_a_number_of_pages_have_8_gib(limits, monkeypatch):
+    monkeypatch.delattr(os, "sysconf")
+    assert pairs_module.usable_memory() == 8 << 30
+
+
+def test_a_matrix_beyond_the_limit_of_the_container_is_refused(limits):
+    groups = np.repeat(np.arange(200), 2)
+    limits(2 * 32 * 200**2)
+    assert GroupAUC.from_predictions([0, 1] * 200, groups * 0.1, groups=groups).cross_matrix.size
+    limits(2 * 32 * 200**2 - 1)
+    report = GroupAUC.from_predictions([0, 1] * 200, groups * 0.1, groups=groups)
+    refused = r"200 groups needs 0.00119 GiB, more than half of the 0.0.*decomposition\(\)"
+    for name in ("cross_auc", "cross_difference"):
+        with pytest.raises(ValueError, match=refused):
+            _ = report.cross_matrix if name == "cross_auc" else report.statistic(name)
+    assert report.decomposition().within == 0.5
