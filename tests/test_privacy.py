@@ -137,31 +137,6 @@ def test_variances_are_those_of_the_definitions():
     assert pairs.sampling[0] == pytest.approx(sampling, rel=1e-9)
 
 
-def noisy_runs(counts, epsilon, n_runs, seed):
-    """Noise on the same counts, drawn many times; each run is a group."""
-    rng = np.random.default_rng(seed)
-    negatives, positives = grid_of(counts)
-    shape = n_runs, BINS.n_bins
-    return NoisyCounts(
-        negatives + geometric(rng, epsilon, shape),
-        positives + geometric(rng, epsilon, shape),
-        np.full(n_runs, variance_of(1.0 / epsilon)),
-    )
-
-
-def test_estimates_are_unbiased():
-    counts = counts_of(n_rows=1_000)
-    exact = GroupAUC(counts.reduced(BINS)).pooled
-    runs = noisy_runs(counts, 0.5, 20_000, seed=2)
-    middle = NoisyPairs(runs, np.full(BINS.n_bins, 0.5))
-    numerator = middle.auc * middle.positives * middle.negatives
-    for found, true in (
-        (numerator, exact * counts.n_positives.sum() * counts.n_negatives.sum()),
-        (middle.positives * middle.negatives, counts.n_positives.sum() * counts.n_negatives.sum()),
-    ):
-        assert abs(found.mean() - true) < 4.0 * found.std() / 20_000**0.5
-
-
 WEIGHTS = {
     "macro": lambda p, n: np.ones(p.shape),
     "samples": np.add,

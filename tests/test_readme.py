@@ -93,10 +93,6 @@ def test_each_line_of_the_table_runs(monkeypatch, tmp_path, capsys):
     matplotlib.pyplot.close("all")
 
 
-def test_it_is_short():
-    assert len(TEXT.split()) <= 900
-
-
 @pytest.mark.parametrize(
     "command", ["pip install . && python -m skfedauc", 'pip install -e ".[test]" && pytest']
 )
