@@ -1,9 +1,13 @@
-"""All tools of scikit-learn return the scores of plain functions and of loops over folds."""
+"""All tools of scikit-learn return the scores of plain functions and of loops over folds.
+
+The last tests are of groups that scikit-learn routes: requests, aliases, splitters and weights.
+"""
 
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from contract_oracle import STATISTICS, Expected, fold_scores
 from contract_tools import (
@@ -28,8 +32,11 @@ from contract_tools import (
     randomized_search,
     with_penalty,
 )
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score, log_loss, make_scorer, roc_auc_score
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.model_selection import GridSearchCV, GroupKFold, LeaveOneGroupOut, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from skfedauc import group_auc_scoring, make_group_auc_scorer
 
@@ -223,3 +230,130 @@ def test_beside_a_scorer_of_scikit_learn_for_the_other_class(order, response_met
     assert_same(result["test_positives"], fold_scores(way, "positives", CV, positive="sick"))
     if order == "ours last" or response_method == "decision_function":
         assert_same(result["test_precision"], fold_scores(way, precision_of_the_healthy, CV))
+
+
+@pytest.fixture
+def routed(routing):
+    return make_way("routed")
+
+
+@pytest.mark.parametrize(
+    "make", [make_group_auc_scorer, lambda name, groups: group_auc_scoring([name], groups=groups)]
+)
+def test_factory_refuses_none_while_routing_is_off(make):
+    with pytest.raises(ValueError, match=r"metadata routing is off") as refusal:
+        make("macro", groups=None)
+    for remedy in (
+        "groups='site'",
+        "pandas Series",
+        "sklearn.set_config(enable_metadata_routing=True)",
+        "params={'groups': ...}",
+    ):
+        assert remedy in str(refusal.value)
+
+
+FORGOTTEN = r"search\.fit\(X, y, groups=labels\), or cross_validate\(..., params=\{'groups': labels"
+
+
+@pytest.mark.parametrize("run", [grid_search, cross_validation])
+@pytest.mark.parametrize("is_dict", [False, True], ids=["scorer", "dict"])
+def test_forgotten_groups_are_an_error_that_says_how_to_pass_them(routed, run, is_dict):
+    scoring = make_group_auc_scorer("macro", groups=None)
+    scoring = {"macro": scoring, "roc_auc": "roc_auc"} if is_dict else scoring
+    options = {"refit": "macro"} if is_dict and run is grid_search else {}
+    routed.params = {}
+    with pytest.raises(ValueError, match=FORGOTTEN):
+        run(routed, scoring, **options)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, list, pd.Series, pd.Categorical, pl.Series])
+def test_routed_groups_of_every_kind(routed, kind):
+    """A routed Series is matched by position, as scikit-learn selects rows, for any index."""
+    result = cross_validation(
+        routed,
+        {"macro": make_group_auc_scorer("macro", groups=None)},
+        params={"groups": kind(routed.site)},
+    )
+    assert_same(result["test_macro"], fold_scores(routed, "macro", CV))
+
+
+@pytest.mark.parametrize("splitter", [GroupKFold(2), LeaveOneGroupOut()], ids=str)
+def test_splitter_by_the_same_groups_in_a_search(routed, splitter):
+    splits = list(splitter.split(routed.X, routed.y, routed.site))
+    search = grid_search(routed, make_group_auc_scorer("macro", groups=None), cv=splitter)
+    assert_same(by_candidate(search), penalised(routed, "macro", splits))
+
+
+def test_alias_in_a_search_beside_a_splitter_of_other_groups(routed):
+    patient = np.arange(routed.y.size) // 2
+    splits = list(GroupKFold(3).split(routed.X, routed.y, patient))
+    scoring = group_auc_scoring(["macro", "worst"], groups=None)
+    for scorer in scoring.values():
+        scorer.set_score_request(groups="site")
+    routed.params = {"groups": patient, "site": routed.site}
+    search = grid_search(routed, scoring, refit="worst", cv=GroupKFold(3))
+    for name in scoring:
+        assert_same(by_candidate(search, name), penalised(routed, name, splits))
+
+
+def test_members_of_a_dict_may_take_different_groups(routed):
+    sex = np.where(np.arange(routed.y.size) % 3, "f", "m")
+    scoring = {
+        name: make_group_auc_scorer("macro", groups=None).set_score_request(groups=name)
+        for name in ("site", "sex")
+    }
+    result = cross_validation(routed, scoring, params={"site": routed.site, "sex": sex})
+    assert_same(result["test_site"], fold_scores(routed, "macro", CV))
+    routed.site = sex
+    assert_same(result["test_sex"], fold_scores(routed, "macro", CV))
+
+
+WEIGHTED = ["pooled", "macro", "positives", "within", "neg_difference", "cross"]
+
+
+@pytest.fixture
+def weight(routed):
+    return np.random.default_rng(1).uniform(0.1, 3, routed.y.size)
+
+
+@pytest.fixture
+def weighted(routed):
+    """Return the routed with a model that does not request weights; only scores change."""
+    model = LogisticRegression().set_fit_request(sample_weight=False)
+    scaler = StandardScaler().set_fit_request(sample_weight=False)
+    return Way(routed.X, routed.y, routed.site, make_pipeline(scaler, model), None, routed.params)
+
+
+def test_sample_weight_adds_to_the_request_of_groups(weighted, weight):
+    scoring = group_auc_scoring(WEIGHTED, groups=None)
+    for scorer in scoring.values():
+        scorer.set_score_request(sample_weight=True)
+    params = {"groups": weighted.site, "sample_weight": weight}
+    result = cross_validation(weighted, scoring, params=params)
+    plain = fold_scores(weighted, WEIGHTED, CV)
+    for i, (train, test) in enumerate(CV.split(weighted.X, weighted.y)):
+        fitted = weighted.model.fit(weighted.X.iloc[train], weighted.y[train])
+        score = fitted.decision_function(weighted.X.iloc[test])
+        expected = Expected(weighted.y[test], score, weighted.site[test], weight=weight[test])
+        for name, unweighted in zip(WEIGHTED, plain, strict=True):
+            assert result[f"test_{name}"][i] == pytest.approx(expected[name], abs=1e-12)
+            assert result[f"test_{name}"][i] != pytest.approx(unweighted[i], abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("groups", "request_", "message"),
+    [
+        (None, {"weights": True}, r"takes groups, sample_weight; got weights"),
+        ("site", {"groups": True}, r"reads its groups from X; make it with groups=None"),
+    ],
+)
+def test_requests_for_what_the_scorer_does_not_take_are_refused(routing, groups, request_, message):
+    scorer = make_group_auc_scorer("macro", groups=groups)
+    with pytest.raises(TypeError, match=message):
+        scorer.set_score_request(**request_)
+
+
+def test_set_score_request_needs_routing():
+    scorer = make_group_auc_scorer("macro", groups="site")
+    with pytest.raises(RuntimeError, match=r"enable_metadata_routing=True"):
+        scorer.set_score_request(sample_weight=True)
