@@ -251,11 +251,6 @@ GROUP_ERRORS = [
     (["a", None, "b", "b"], ValueError, "groups has 1 missing labels of 4.*label of their own"),
     (np.array(["2020", "NaT", "NaT", "2021"], "M8[D]"), ValueError, "2 missing labels of 4"),
     (
-        pa.array(["a", None, "b", None]).dictionary_encode(null_encoding="encode"),
-        ValueError,
-        "groups has 2 missing labels of 4",
-    ),
-    (
         pa.chunked_array(
             [
                 pa.array(["a", None]).dictionary_encode(null_encoding="encode"),

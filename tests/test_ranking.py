@@ -96,16 +96,6 @@ def test_limits_do_not_depend_on_the_groups_computed_at_once(monkeypatch):
     assert_allclose(posterior_limits(y, v, 0.95), expected, atol=1e-7)
 
 
-def test_eight_schools_have_the_pooled_mean_and_no_spread():
-    """Rubin (1981): the pooled estimate of Gelman et al., Bayesian Data Analysis, 5.5, is 7.7."""
-    effects = np.array([28.0, 8, -3, 7, -1, 1, 18, 12])
-    variances = np.array([15.0, 10, 16, 11, 9, 11, 10, 18]) ** 2
-    assert reml(effects, variances) == 0.0
-    estimate, _ = empirical_bayes(effects, variances)
-    # Without Morris's factor of 5/7, all estimates would be equal to the mean.
-    assert_allclose(effects - 7 / 5 * (effects - estimate), 7.7, atol=0.05)
-
-
 def test_equal_values_have_no_spread():
     y, v = np.full(6, 0.8), np.full(6, 0.01)
     assert reml(y, v) == 0.0

@@ -26,26 +26,16 @@ def assert_same_counts(counts, expected):
     assert counts == expected or counts.cells.weights is not None
 
 
+SMALL = {
+    "y_true": [0, 1, 1, 0, 1],
+    "y_score": [0.25, 0.5, 0.5, 0.5, 0.75],
+    "groups": ["a", "a", "b", "b", "b"],
+}
+
+
 @pytest.fixture
 def small():
-    return ScoreCounts.from_predictions(
-        [0, 1, 1, 0, 1], [0.25, 0.5, 0.5, 0.5, 0.75], groups=["a", "a", "b", "b", "b"]
-    )
-
-
-def test_states_of_many_groups_and_few_bits_merge():
-    # With this number of groups, group, score and label together need more than 64 bits.
-    rng = np.random.default_rng(1)
-    n = 8000
-    groups = np.arange(n) // 2
-    y, scores = rng.integers(0, 2, n), rng.choice([-3.0, -2.0, -1.0, 1.0, 2.0, 3.0], n)
-    whole = ScoreCounts.from_predictions(y, scores, groups=groups)
-    parts = [
-        ScoreCounts.from_predictions(y[at], scores[at], groups=groups[at])
-        for at in np.array_split(rng.permutation(n), 40)
-    ]
-    assert ScoreCounts.merge(parts) == whole
-    assert len(whole) == n // 2
+    return ScoreCounts.from_predictions(**SMALL)
 
 
 def test_with_and_without_groups_do_not_merge(small):
@@ -206,12 +196,6 @@ def test_counts_of_every_kind_of_number(kind):
 
 
 def test_equality(small):
-    rows = {
-        "y_true": [0, 1, 1, 0, 1],
-        "y_score": [0.25, 0.5, 0.5, 0.5, 0.75],
-        "groups": ["a", "a", "b", "b", "b"],
-    }
-    assert ScoreCounts.from_predictions(**rows) == small
     for other in (
         {"y_true": [1, 1, 1, 0, 1]},
         {"y_score": [0.25, 0.5, 0.5, 0.5, np.nextafter(0.75, 1)]},
@@ -220,7 +204,7 @@ def test_equality(small):
         {"groups": None},
         {"sample_weight": [2.0, 1, 1, 1, 1]},
     ):
-        assert ScoreCounts.from_predictions(**{**rows, **other}) != small
+        assert ScoreCounts.from_predictions(**{**SMALL, **other}) != small
     assert small != "a ScoreCounts"
     assert (small == 1) is False
 
