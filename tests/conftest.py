@@ -5,10 +5,6 @@ import os
 
 import pytest
 
-# Models of few rows do not need threads, which wait actively. Worker processes inherit these
-# variables.
-for library in ("OMP", "OPENBLAS", "MKL"):
-    os.environ.setdefault(f"{library}_NUM_THREADS", "1")
 # Pages of equal audits are equal, also if the audits are made at different times.
 os.environ["SOURCE_DATE_EPOCH"] = "1767225600"
 

@@ -198,19 +198,15 @@ def test_one_discordant_pair_is_variation():
 
 @pytest.mark.parametrize("confidence_level", [0.5, 0.9, 0.95, 0.999])
 def test_perfect_separation_has_the_exact_limit(confidence_level):
-    rows = {"y": [0, 0, 0, 1, 1], "scores": [1, 2, 3, 4, 5]}
-    row = report_of(**rows).confidence_intervals(confidence_level=confidence_level).iloc[0]
-    # At this true AUC, two independent pairs are concordant with the probability of one tail.
-    assert row.ci_low == pytest.approx(((1 - confidence_level) / 2) ** 0.5, rel=1e-12)
-    assert row.ci_high == 1.0
-    assert "perfect" in row.note
-    row = (
-        report_of(rows["y"], -np.array(rows["scores"]))
-        .confidence_intervals(confidence_level=confidence_level)
-        .iloc[0]
+    perfect, reversed_ = (
+        report_of([0, 0, 0, 1, 1], scores).confidence_intervals(confidence_level=confidence_level)
+        for scores in ([1, 2, 3, 4, 5], [5, 4, 3, 2, 1])
     )
-    assert row.ci_low == 0.0
-    assert row.ci_high == pytest.approx(1 - ((1 - confidence_level) / 2) ** 0.5, rel=1e-12)
+    # At this true AUC, two independent pairs are concordant with the probability of one tail.
+    limit = ((1 - confidence_level) / 2) ** 0.5
+    for table, limits in ((perfect, [limit, 1]), (reversed_, [0, 1 - limit])):
+        assert table[["ci_low", "ci_high"]].to_numpy()[0] == pytest.approx(limits, rel=1e-12)
+    assert "perfect" in perfect["note"].iloc[0]
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -6,6 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
+from oracles import counts_by_search
 from rules import restored, rule
 
 from skfedauc import Bins, GroupAUC, ScoreCounts
@@ -27,12 +28,6 @@ def counted(y, scores, groups):
     return ScoreCounts.from_predictions(y, scores, groups=groups)
 
 
-def pairs(positives, negatives):
-    """Twice the concordant pairs of all pairs."""
-    higher = np.sign(positives[:, None] - negatives)
-    return int((higher + 1).sum()), 2 * higher.size
-
-
 def is_between(counts, y, scores, groups=None):
     """Whether the AUC of all rows, and of each group, is between those of the extremes."""
     if y.size == 0:
@@ -44,7 +39,7 @@ def is_between(counts, y, scores, groups=None):
         states.append(select_groups(counts, [g]).regroup(None))
     for rows, state in zip(chosen, states, strict=True):
         lowest, highest = (view_of(end).concordance for end in extremes_of(state))
-        u2, _ = pairs(scores[rows & y], scores[rows & ~y])
+        u2 = counts_by_search(y[rows], scores[rows]).u2
         assert (lowest.n_positives, lowest.n_negatives) == ((rows & y).sum(), (rows & ~y).sum())
         if not lowest.u2[0] <= u2 <= highest.u2[0]:
             return False

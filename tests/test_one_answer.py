@@ -124,14 +124,12 @@ class Surfaces:
         yield "dictionary of the audit", of_document(self.audit.to_dict(), column)
         document = json.loads(run("audit", self.path, *self.options, *self.of_clusters, "--json"))
         yield "audit --json", of_document(document, column)
-        (grouping,) = [part for part in document["groupings"] if part["by"] == [column]]
-        yield "statistics of audit --json", of_grouping(grouping)
+        yield "statistics of audit --json", of_grouping(document, column)
         if not self.of_clusters:
             run("count", self.path, *self.options, "-o", self.counts)
             document = json.loads(run("report", self.counts, "--json"))
             yield "report --json", of_document(document, column)
-            (grouping,) = [part for part in document["groupings"] if part["by"] == [column]]
-            yield "statistics of report --json", of_grouping(grouping)
+            yield "statistics of report --json", of_grouping(document, column)
             change = self.audit.compare(self.audit_of("t")).answers[column]["difference"]
             labels, before = change.groups, change.table["before"]
             of_groups = alone({("auc", g): v for g, v in zip(labels, before, strict=True)})
@@ -246,7 +244,8 @@ def of_document(document, column):
     return {**found, "p": (answer["pvalue"],)}
 
 
-def of_grouping(grouping):
+def of_grouping(document, column):
+    (grouping,) = [part for part in document["groupings"] if part["by"] == [column]]
     found = {("auc", row["label"]): row["auc"] for row in grouping["groups"]}
     found |= grouping["statistics"]  # in which null stands for an undefined number
     return alone({name: np.nan if value is None else value for name, value in found.items()})

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.figure import Figure
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import (
@@ -51,16 +52,6 @@ def of_estimator(make):
     return run
 
 
-def _display_of_estimator(*arguments, **named):
-    figure = pytest.importorskip("matplotlib.figure").Figure()
-    return GroupAUCDisplay.from_estimator(*arguments, **named, ax=figure.subplots())
-
-
-def _display_of_rows(*arguments, **named):
-    figure = pytest.importorskip("matplotlib.figure").Figure()
-    return GroupAUCDisplay.from_predictions(*arguments, **named, ax=figure.subplots())
-
-
 def of_rows(make):
     def run(y, score, groups, sample_weight, X):
         return make(y, score, groups=groups, sample_weight=sample_weight)
@@ -80,12 +71,20 @@ OF_ROWS = {
             groups, score, y, sample_weight * 0 + 1
         )
     ),
-    "display": of_rows(_display_of_rows),
+    "display": of_rows(
+        lambda y, score, **named: GroupAUCDisplay.from_predictions(
+            y, score, **named, ax=Figure().subplots()
+        )
+    ),
 }
 OF_X = {
     "report": of_estimator(GroupAUC.from_estimator),
     "audit": of_estimator(FairnessAudit.from_estimator),
-    "display": of_estimator(_display_of_estimator),
+    "display": of_estimator(
+        lambda model, X, y, **named: GroupAUCDisplay.from_estimator(
+            model, X, y, **named, ax=Figure().subplots()
+        )
+    ),
     "folds": lambda y, groups, sample_weight, X, score: cross_validate_group_auc(
         MODEL, X[["x"]], y, groups=groups, sample_weight=sample_weight, cv=3
     ),
