@@ -132,15 +132,6 @@ def test_variance_of_pooled_less_average_equals_sums_over_rows(seed, weighted):
     assert report._estimates.pooled.fixed == pytest.approx(sums["pooled"], rel=1e-10)
 
 
-def test_logit_and_delong_intervals_equal_proc():
-    report = report_of(Y, S1)
-    logit, raw = (report.confidence_intervals(method=m).iloc[0] for m in ("logit", "delong"))
-    assert_allclose([logit.ci_low, logit.ci_high], [0.5546020683869, 0.9420715196034], rtol=1e-9)
-    assert_allclose([raw.ci_low, raw.ci_high], [0.62705534206365, 1.0], rtol=1e-9)
-    raw = report_of(Y, S2).confidence_intervals(method="delong").iloc[0]
-    assert_allclose([raw.ci_low, raw.ci_high], [0.521478945081989, 0.963369539766496], rtol=1e-9)
-
-
 def without_variation(sizes, is_perfect, weighted):
     """Return a report of groups with constant scores, or with perfect separation at six scores."""
     n_rows = np.array(sizes).T

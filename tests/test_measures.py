@@ -25,12 +25,7 @@ from skfedauc import (
 )
 from skfedauc.inference import measures as measuring
 from skfedauc.inference.curves import GroupCurves
-from skfedauc.measures import (
-    AveragePrecision,
-    PartialAUC,
-    Sensitivity,
-    Specificity,
-)
+from skfedauc.measures import AveragePrecision, PartialAUC, Sensitivity, Specificity
 from skfedauc.plotting import GroupAUCDisplay, RankingDisplay
 from skfedauc.report.statistics import pooled_clustered
 

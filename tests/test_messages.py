@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from surface import COUNTS, PROBABILITIES, SEVERAL, X, Y, public_functions
+from surface import COUNTS, PROBABILITIES, REPORT, SEVERAL, X, Y, public_functions
 
 from skfedauc import Bins, Disclosure, MulticlassCounts
 from skfedauc.cli.main import main
@@ -68,6 +68,7 @@ SAID = {
     ],
     ("ScoreCounts.to_vector", TypeError): [({"groups": [1, 2]}, "groups has labels of another")],
     ("ScoreCounts.from_vector", ValueError): [
+        ({"modulus": 100}, "modulus must be a power of two"),
         ({"bins": Bins.of_scores()}, r"fixed number of bins.*Bins\.at\(edges\)"),
     ],
     ("ScoreCounts.regroup", ValueError): [
@@ -148,6 +149,13 @@ SAID = {
             {"y_true": SEVERAL["y_true"], "scores": dict.fromkeys("ab", PROBABILITIES)},
             r"classes\[i\] and scores\['a'\]\[:, i\]\.",
         ),
+    ],
+    ("plotting.GroupRocCurveDisplay.from_report", ValueError): [
+        ({"max_groups": 7}, "max_groups must be at most 6"),
+    ],
+    ("plotting.GroupAUCDisplay.from_report", TypeError): [
+        ({"report": {"a": COUNTS, "b": REPORT}}, r"dict\. .* its reports, such as report\['b'\]"),
+        ({"report": {"auc": 0.8}}, r"got dict\. Pass GroupAUC\(counts\), or use from_predictions"),
     ],
     ("make_group_auc_scorer", ValueError): [
         ({"statistic": "difference"}, "neg_difference"),

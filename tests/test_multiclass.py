@@ -305,14 +305,14 @@ def test_counts_of_bins_and_summaries_have_reports():
     rows = Rows()
     for multi_class in ("ovr", "ovo"):
         exact = rows.report(multi_class=multi_class)
-        summary = MulticlassCounts.from_predictions(
-            rows.y, rows.score, groups=rows.groups, multi_class=multi_class, disclosure="summary"
+        summary, binned = (
+            MulticlassCounts.from_predictions(
+                rows.y, rows.score, groups=rows.groups, multi_class=multi_class, disclosure=level
+            )
+            for level in ("summary", "bins")
         )
         pd.testing.assert_frame_equal(MulticlassGroupAUC(summary).by_group, exact.by_group)
         assert "pooled" not in MulticlassGroupAUC(summary).statistics()
-        binned = MulticlassCounts.from_predictions(
-            rows.y, rows.score, groups=rows.groups, multi_class=multi_class, disclosure="bins"
-        )
         assert_allclose(MulticlassGroupAUC(binned).by_group, exact.by_group, atol=0.02)
 
 

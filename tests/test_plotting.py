@@ -592,21 +592,6 @@ def test_the_legend_of_roc_curves_covers_none():
             assert not any(box.contains(*point) for point in points)
 
 
-def test_wrong_arguments_are_told():
-    with pytest.raises(TypeError, match=r"GroupAUCDisplay.* unexpected keyword argument 'bins'"):
-        GroupAUCDisplay.from_predictions([0, 1], [0.1, 0.2], groups=[1, 1], bins=3)
-    with pytest.raises(ValueError, match="max_groups must be at most 6"):
-        GroupRocCurveDisplay.from_report(report_of(2), max_groups=7)
-    several = {"a": report_of(2).counts, "b": report_of(2)}
-    for given, remedy in (
-        (several, r"Pass one of its reports, such as report\['b'\]"),
-        ({"auc": 0.8}, r"Pass GroupAUC\(counts\), or use from_predictions"),
-    ):
-        with pytest.raises(TypeError, match=rf"got dict\. {remedy}"):
-            GroupAUCDisplay.from_report(given)
-    assert plt.get_fignums() == []
-
-
 def test_matplotlib_is_needed_to_draw_and_pyplot_only_without_axes(monkeypatch):
     rows, ax = {"y_true": [0, 1], "y_score": [0.1, 0.2], "groups": ["a", "a"]}, axes()
     report = GroupAUC.from_predictions(**rows)

@@ -136,33 +136,26 @@ def test_average_with_all_weight_on_undefined_groups_is_nan():
     assert np.isnan(got.average({"a": 0, "b": 0, "c": 1, "d": 0}))
 
 
-@pytest.mark.parametrize("gap", ["difference", "ratio", "cross_difference"])
-def test_a_gap_of_one_group_is_nan_never_zero(gap):
-    got = GroupAUC.from_predictions([0, 1], [0.2, 0.6], groups=["a", "a"])
-    with pytest.warns(UndefinedMetricWarning, match="two groups with rows of both classes"):
-        assert np.isnan(got.statistic(gap))
-    strict = GroupAUC(got.counts, undefined="raise")
-    with pytest.raises(ValueError, match="two groups"):
-        strict.statistic(gap)
-    assert np.isnan(GroupAUC(got.counts, undefined="ignore").statistic(gap))
+ONE_GROUP = {"y_true": [0, 1, 1], "y_score": [0.2, 0.6, 0.1], "groups": ["a"] * 3}
+ALL_WRONG = {"y_true": [1, 0, 1, 0], "y_score": [0.2, 0.6, 0.1, 0.5], "groups": [1, 1, 2, 2]}
 
 
-@pytest.mark.parametrize("weights", [None, [0.3, 0.1, 0.7]])
-def test_cross_of_one_group_is_nan(weights):
-    got = GroupAUC.from_predictions(
-        [0, 1, 1], [0.2, 0.6, 0.1], groups=["a"] * 3, sample_weight=weights
-    )
-    assert np.isnan(got.decomposition().cross)
-    assert got.decomposition().share_within == 1.0
-    with pytest.warns(UndefinedMetricWarning, match="cross AUC needs a pair"):
-        assert np.isnan(got.statistic("cross"))
-
-
-def test_ratio_of_groups_that_rank_all_wrong_is_nan():
-    got = GroupAUC.from_predictions([1, 0, 1, 0], [0.2, 0.6, 0.1, 0.5], groups=[1, 1, 2, 2])
-    with pytest.warns(UndefinedMetricWarning, match="AUC above 0"):
-        assert np.isnan(got.statistic("ratio"))
-    assert got.difference == 0.0
+@pytest.mark.parametrize(
+    ("rows", "name", "reason"),
+    [
+        *((ONE_GROUP, gap, "two groups") for gap in ("difference", "ratio", "cross_difference")),
+        (ONE_GROUP, "cross", "cross AUC needs a pair"),
+        (ONE_GROUP | {"sample_weight": [0.3, 0.1, 0.7]}, "cross", "cross AUC needs a pair"),
+        (ALL_WRONG, "ratio", "AUC above 0"),
+    ],
+)
+def test_undefined_statistics_are_nan_and_never_zero(rows, name, reason):
+    got = GroupAUC.from_predictions(**rows)
+    with pytest.warns(UndefinedMetricWarning, match=reason):
+        assert np.isnan(got.statistic(name))
+    with pytest.raises(ValueError, match=reason):
+        GroupAUC(got.counts, undefined="raise").statistic(name)
+    assert np.isnan(GroupAUC(got.counts, undefined="ignore").statistic(name))
 
 
 @pytest.mark.parametrize("y", [[0, 0, 0], [1, 1, 1]])
@@ -212,6 +205,8 @@ def test_the_first_lines_tell_a_pooled_auc_outside_the_groups(shift, side):
 def test_no_difference_is_established_between_equal_groups():
     report = GroupAUC.from_predictions(**first_lines_case(3))
     assert report.test_difference().pvalue > 0.05
+    same = GroupAUC.from_predictions([0, 1] * 2, [0.1, 0.2] * 2, groups=list("aabb"))
+    assert same.test_difference().clearest is None
     assert re.search(
         r"p = 0\.\d+: no difference is established\nGroups of these sizes with one true AUC would "
         rf"show about {null_difference_of(report):.2g} by chance\.\n",

@@ -4,12 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.figure import Figure
+from sklearn.compose import make_column_transformer
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import (
-    LeaveOneGroupOut,
-    permutation_test_score,
-)
+from sklearn.model_selection import LeaveOneGroupOut, permutation_test_score
+from sklearn.pipeline import make_pipeline
 
 from skfedauc import (
     FairnessAudit,
@@ -157,10 +156,7 @@ def test_a_plain_index_beside_x_is_none():
 
 
 def pipeline_of(model):
-    from sklearn.compose import make_column_transformer
-    from sklearn.pipeline import Pipeline
-
-    return Pipeline([("x", make_column_transformer(("passthrough", ["x"]))), ("model", model)])
+    return make_pipeline(make_column_transformer(("passthrough", ["x"])), model)
 
 
 @pytest.mark.parametrize("index", INDEXES.values(), ids=INDEXES)
