@@ -126,6 +126,27 @@ def test_values_equal_those_of_scikit_learn(version, measure):
             assert found.statistic("difference") == pytest.approx(np.ptp(truth[used]), abs=1e-11)
 
 
+def test_partial_areas_equal_those_of_proc():
+    # The data aSAH of the R package pROC: outcome by the grade `wfns`, 1 to 5. Expected values are
+    # those of pROC's own tests (tests/testthat/test-auc.R) with partial.auc.correct = TRUE.
+    good, poor = [37, 20, 3, 8, 4], [2, 12, 1, 8, 18]
+    grades = np.arange(1, 6)
+    score = np.concatenate([np.repeat(grades, good), np.repeat(grades, poor)])
+    y = np.repeat([0, 1], [72, 41])
+    report = GroupAUC.from_predictions(y, score, groups=["all"] * y.size)
+    assert report.pooled == pytest.approx(0.823678861788618, abs=1e-15)
+    for measure, value in (
+        (PartialAUC(max_fpr=0.1), 0.649693339038653),
+        (PartialAUC(min_tpr=0.9), 0.68473648552275),
+    ):
+        found = measured(report, measure).statistic("pooled")
+        assert found == pytest.approx(value, abs=1e-14)
+    # DeLong's variance, from the same package
+    curves = GroupCurves.of(report.counts)
+    variance, _ = measuring.logit_errors_of(curves, measuring.partial_area_influence(curves, 1.0))
+    assert variance == pytest.approx([0.00146991470882363], rel=1e-12)
+
+
 def test_the_sensitivity_is_the_highest_at_the_specificity():
     # With 10 negatives and a specificity of .9, one negative may be above the threshold, although
     # 1 - .9 is less than 1/10 in floating point.

@@ -15,11 +15,14 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 from skfedauc import (
     FairnessAudit,
     GroupAUC,
+    WithinGroupStratifiedKFold,
     compare_models,
+    cross_validate_group_auc,
     group_roc_auc_score,
 )
 from skfedauc.cli.main import main
@@ -320,6 +323,35 @@ def pooled_aucs(text):
 
 def printed(numbers):
     return tuple(f"{number:.3f}" for number in numbers)
+
+
+def test_folds_have_the_numbers_of_their_rows():
+    rows, _ = CASES["four groups"]
+    X, y, site = rows[["s", "t"]], rows["y"], rows["site"]
+    folds = WithinGroupStratifiedKFold(3, shuffle=True, random_state=0)
+    result = cross_validate_group_auc(LogisticRegression(), X, y, groups=site, cv=folds)
+    scores = np.zeros(y.size)
+    for fold, (train, test) in enumerate(folds.split(X, y, site)):
+        model = LogisticRegression().fit(X.iloc[train], y.iloc[train])
+        scores[test] = model.decision_function(X.iloc[test])
+        of_rows = y.iloc[test], scores[test]
+        own = GroupAUC.from_predictions(*of_rows, groups=site.iloc[test])
+        report, table = result.folds[fold], result.by_fold.loc[fold]
+        surfaces = {"own": by_statistic(own), "fold": by_statistic(report), "table": alone(table)}
+        surfaces["groups"], surfaces["own groups"] = by_group_of(report), by_group_of(own)
+        surfaces["metrics"] = {
+            name: (group_roc_auc_score(*of_rows, groups=site.iloc[test], statistic=name),)
+            for name in ("pooled", "macro", "worst", "within", "difference")
+        }
+        assert n_equal_pairs(surfaces.items()) > 25
+        assert str(report) == str(own)
+    means = result.confidence_intervals()
+    assert means["value"].to_dict() == pytest.approx(result.by_fold[means.index].mean().to_dict())
+    whole, over = GroupAUC.from_predictions(y, scores, groups=site), result.over_folds
+    assert n_equal_pairs([("over", by_statistic(over)), ("whole", by_statistic(whole))]) == 8
+    assert str(over) == str(whole)
+    assert text_of(over._repr_html_()) == text_of(whole._repr_html_())
+    assert f"{over.pooled:.4f}" in str(result)
 
 
 def test_left_out_groups_are_in_no_statistic(tmp_path):

@@ -22,8 +22,10 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import make_scorer, roc_auc_score
 from sklearn.pipeline import make_pipeline
+from test_inference import GROUPS, S1, S2, Y
+from test_inference import WEIGHTS as OTHER_WEIGHTS
 
-from skfedauc import GroupAUC, group_roc_auc_score
+from skfedauc import GroupAUC, ScoreCounts, group_roc_auc_score
 from skfedauc.report.group_auc import null_difference_of
 
 CHUNKS = [range(k, k + 12) for k in range(0, 24, 12)]
@@ -93,6 +95,22 @@ def test_a_number_stands_in_for_undefined_groups(stand_in, weights):
                     name,
                 )
         assert got._estimates.pairs.n_undefined == truth.n_undefined
+
+
+def test_values_of_other_software():
+    got = GroupAUC.from_predictions(Y, S1, groups=GROUPS)
+    assert got.pooled == pytest.approx(0.818181818181818, abs=1e-12)
+    assert got.by_group["auc"].to_dict() == pytest.approx(
+        {"a": 0.958333333333333, "b": 1.0, "c": 1.0}, abs=1e-12
+    )
+    weighted = GroupAUC.from_predictions(Y, S1, groups=GROUPS, sample_weight=OTHER_WEIGHTS)
+    assert weighted.pooled == pytest.approx(0.8214285714285714, abs=1e-12)
+    other = GroupAUC.from_predictions(Y, S2, groups=GROUPS)
+    assert other.pooled == pytest.approx(0.742424242424242, abs=1e-12)
+    ten = ScoreCounts.from_predictions(
+        [0, 0, 1, 1, 0, 1, 0, 1, 1, 0], [0.1, 0.4, 0.35, 0.8, 0.2, 0.7, 0.6, 0.9, 0.55, 0.3]
+    )
+    assert GroupAUC(ten).pooled == pytest.approx(0.88, abs=1e-12)
 
 
 @pytest.mark.parametrize("n_groups", [1, 31, 239, 240, 241, 400])
