@@ -6,7 +6,7 @@ The module imports a library only when a metric needs the library.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +22,6 @@ from skfedauc.report.statistics import STATISTICS, ScorerStatistic, check_statis
 __all__ = ["LightGBMMetric", "XGBoostMetric"]
 
 Groups: TypeAlias = Sequence[tuple[Any, Any]] | Callable[[Any], Any] | None
-# Which rows in one evaluation set are positive, and their groups
-EvaluationSet: TypeAlias = tuple[NDArray[np.bool_], _group_codes.EncodedGroups]
 
 # First byte of a message between workers
 _COUNTS, _ERROR = b"c", b"e"
@@ -33,18 +31,20 @@ _MACHINES = ("machines", "workers", "nodes")
 _N_MACHINES = ("num_machines", "num_machine")
 
 
+class _EvaluationSet(NamedTuple):
+    """Labels and groups of the rows in one evaluation set."""
+
+    positive: NDArray[np.bool_]
+    groups: _group_codes.EncodedGroups
+
+
 class _GroupMetric:
     """Metric of one group statistic, with the interface of one library in each subclass."""
 
     _dataset = "dataset"  # Name of the library's class in messages
 
     def __init__(
-        self,
-        statistic: ScorerStatistic,
-        *,
-        groups: Groups = None,
-        undefined: Undefined = "skip",
-        missing: _labels.Missing = "raise",
+        self, statistic: ScorerStatistic, groups: Groups, undefined: Undefined, missing: Any
     ) -> None:
         self._statistic = check_statistic(statistic, scorer=True)
         self._undefined = check_undefined(undefined)
@@ -52,13 +52,8 @@ class _GroupMetric:
         self._function = groups if callable(groups) else None
         self._sets = () if groups is None or callable(groups) else self._checked_sets(groups)
         self.__name__ = f"auc_{self._statistic}"
-        if groups is None and statistic != "pooled":
-            raise ValueError(
-                f"groups is required for the statistic {_words.shortened(statistic)}; only "
-                "'pooled' needs no groups."
-            )
 
-    def _checked_sets(self, groups: Any) -> tuple[EvaluationSet, ...]:
+    def _checked_sets(self, groups: Any) -> tuple[_EvaluationSet, ...]:
         is_list = isinstance(groups, list | tuple) and len(groups) > 0
         if not is_list or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in groups):
             raise TypeError(
@@ -66,16 +61,17 @@ class _GroupMetric:
                 f"groups=[(y_valid, site_valid)], or a function of a {self._dataset}; got "
                 f"{_input.kind_in_words(groups)}."
             )
-        sets: list[EvaluationSet] = []
+        sets: list[_EvaluationSet] = []
         for position, (y, labels) in enumerate(groups):
             _rows.check_row_order({"y": y, "groups": labels})
             codes, known = _group_codes.encode_groups(labels, missing=self._missing)
             # Copy arrays of the user, who may change the values later.
-            of_rows = _group_codes.EncodedGroups(codes.copy(), known.copy())
             positive = _positives(y, f"y of groups[{position}]").copy()
+            one = _EvaluationSet(positive, _group_codes.EncodedGroups(codes.copy(), known.copy()))
             _input.check_length("groups", codes.size, "y", positive.size)
-            for before, (other, others) in enumerate(sets):
-                if np.array_equal(positive, other) and not _are_same(of_rows, others):
+            for before, other in enumerate(sets):
+                is_same = _are_same(one.groups, other.groups)
+                if np.array_equal(positive, other.positive) and not is_same:
                     raise ValueError(
                         f"groups[{before}] and groups[{position}] have the same labels y in every "
                         f"row, {_words.counted(positive.size, 'row')}, and different groups, "
@@ -83,7 +79,7 @@ class _GroupMetric:
                         "one of them in another order, or train on a "
                         f"{self._dataset} and pass a function of it."
                     )
-            sets.append((positive, of_rows))
+            sets.append(one)
         return tuple(sets)
 
     def _counts(self, y: Any, scores: Any, weights: Any, dataset: Any) -> ScoreCounts:
@@ -98,7 +94,7 @@ class _GroupMetric:
         if self._function is not None:
             groups = self._groups_of(dataset, positive.size)
         elif self._sets:
-            groups = self._groups_with(positive)
+            groups = self._found(positive).groups
         rows = _rows.check_rows(
             positive, scores, groups, weights, missing=self._missing, warn_labels=False
         )
@@ -116,20 +112,20 @@ class _GroupMetric:
         _input.check_length("the result of groups", size, "the evaluation set", n_rows)
         return groups
 
-    def _groups_with(self, positive: NDArray[np.bool_]) -> _group_codes.EncodedGroups:
-        """Return the groups of the evaluation set with these labels."""
-        for known, groups in self._sets:
-            if np.array_equal(known, positive):
-                return groups
-        of_size = [known for known, _ in self._sets if known.size == positive.size]
+    def _found(self, positive: NDArray[np.bool_]) -> _EvaluationSet:
+        """Return the evaluation set with these labels."""
+        for one in self._sets:
+            if np.array_equal(one.positive, positive):
+                return one
+        of_size = [one for one in self._sets if one.positive.size == positive.size]
         if of_size:
-            row = int(np.flatnonzero(of_size[0] != positive)[0])
+            row = int(np.flatnonzero(of_size[0].positive != positive)[0])
             reason = (
                 f"the y of {_words.counted(positive.size, 'row')} in groups differs from its "
                 f"labels, first in row {row}"
             )
         else:
-            sizes = _words.enumerated([f"{known.size:,}" for known, _ in self._sets])
+            sizes = _words.enumerated([f"{one.positive.size:,}" for one in self._sets])
             reason = f"groups has evaluation sets of {sizes} rows"
         raise ValueError(
             f"groups has no tuple (y, groups) for an evaluation set of "
@@ -239,6 +235,21 @@ class XGBoostMetric(_GroupMetric):
     """
 
     _dataset = "DMatrix"
+
+    def __init__(
+        self,
+        statistic: ScorerStatistic,
+        *,
+        groups: Groups = None,
+        undefined: Undefined = "skip",
+        missing: _labels.Missing = "raise",
+    ) -> None:
+        super().__init__(statistic, groups, undefined, missing)
+        if groups is None and statistic != "pooled":
+            raise ValueError(
+                f"groups is required for the statistic {_words.shortened(statistic)}; only "
+                "'pooled' needs no groups."
+            )
 
     def __call__(self, first: Any, second: Any, sample_weight: Any = None) -> Any:
         """Compute the metric from ``(predictions, DMatrix)``, or from ``(y, scores)``."""
@@ -363,12 +374,12 @@ class LightGBMMetric(_GroupMetric):
         undefined: Undefined = "skip",
         missing: _labels.Missing = "raise",
     ) -> None:
+        super().__init__(statistic, groups, undefined, missing)
         if groups is None:
             raise TypeError(
                 "groups must be a list with a tuple (y, groups) for each evaluation set, or a "
                 "function of a Dataset; got None. For the pooled AUC, use LightGBM's metric 'auc'."
             )
-        super().__init__(statistic, groups=groups, undefined=undefined, missing=missing)
 
     def __call__(
         self, first: Any, second: Any, weight: Any = None
