@@ -456,7 +456,7 @@ def audits(data: Data) -> Iterator[tuple[str, Any]]:
     columns = pd.DataFrame({"group": data.groups, "second": data.second})
     crossed = {"clusters": data.clusters, "intersections": [("group", "second")]}
     found = audited(0, columns, **crossed)
-    for column in found.columns:
+    for column in found.samples:
         yield f"by {column}", partial(found.by_group, column)
     yield "all gaps", lambda: gaps(found)
     yield "gaps alone", lambda: gaps_alone(found.samples["group"])

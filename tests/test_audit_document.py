@@ -111,7 +111,7 @@ def test_every_number_of_the_first_screen_comes_from_the_rows(shown):
             for of in (value, -value):
                 known.add(wording.number(100 * of, digits=1) if in_points else wording.number(of))
 
-    for column in audit.columns:
+    for column in audit.samples:
         kept = (columns[column] != "tiny").to_numpy()
         rows = y[kept], score[kept], columns[column][kept].to_numpy()
         report = GroupAUC.from_predictions(*rows[:2], groups=rows[2])
@@ -157,7 +157,7 @@ def test_text_markdown_json_and_page_say_the_same(shown):
     screen, card = text_of(page), " ".join(whole.split())
     assert whole.startswith(first[:-1])
     assert "Definitions" not in first
-    for of_card in audit.document.cards:
+    for of_card in audit._document.cards:
         for mark in of_card.marks:
             numbers = f"{mark.value:.3f} | {mark.low:.3f} to {mark.high:.3f} | {mark.n_rows:,}"
             assert f"| {mark.label} | {numbers} |" in first
@@ -171,7 +171,7 @@ def test_text_markdown_json_and_page_say_the_same(shown):
             assert of_column[name]["verdict"] == one.verdict
         for where in (text, screen):
             assert of_column["difference"]["sentence"] in where
-    for note in audit.document.cards[0].notes:
+    for note in audit._document.cards[0].notes:
         assert note in text
         assert note in screen
         assert note in card
@@ -202,7 +202,7 @@ def test_plots_have_whole_labels(n_groups):
     audit = audit_of(y, score, groups)
     texts = re.findall(r"(?s)<text\b[^>]*>(.*?)</text>", audit.to_html())
     assert set(names) <= {" ".join(re.sub("<[^>]*>", "", text).split()) for text in texts}
-    roc = audit.document.plots[0]
+    roc = audit._document.plots[0]
     assert names[0] in " ".join(text for *_, text in reversed(roc.names()))
 
 
@@ -262,7 +262,7 @@ def test_the_appendix_folds_and_has_every_table_and_plot(shown):
 
 def test_roc_curves_are_those_of_the_rows(shown):
     audit, (y, score, columns) = shown
-    panels = audit.document.plots[0]
+    panels = audit._document.plots[0]
     ((_, lines),) = panels.panels
     for line in lines:
         own = (columns["site"] == line.label).to_numpy()
@@ -279,7 +279,7 @@ def test_roc_curves_are_those_of_the_rows(shown):
 def test_axes_of_calibration_fit_the_data():
     y, score, groups, _ = rows_of(0, 4000)
     rare = audit_of((y * (np.arange(y.size) % 9 == 0)), score / 9, groups)
-    calibration = next(of for of in rare.document.plots if of.title.startswith("Calibration"))
+    calibration = next(of for of in rare._document.plots if of.title.startswith("Calibration"))
     across, upward = calibration.scales
     lines = [line for _, (line,) in calibration.panels]
     ends = [of for line in lines for pair in (*line.points, *line.limits) for of in pair]
@@ -292,7 +292,7 @@ def test_of_many_groups_the_lowest_and_the_highest_are_drawn():
     y, score, _, _ = rows_of(0, 12_000)
     groups = np.array([f"g{i % 50}" for i in range(y.size)], dtype=object)
     audit = audit_of(y, score, groups)
-    (card,) = audit.document.cards
+    (card,) = audit._document.cards
     auc = by_rows(y, score, groups, None)["auc"].sort_values(kind="stable")
     assert [mark.label for mark in card.marks] == [*auc.index[:6], *auc.index[-6:]]
     assert [mark.label for mark in card.all_marks] == auc.index.tolist()
@@ -301,12 +301,12 @@ def test_of_many_groups_the_lowest_and_the_highest_are_drawn():
         low, high = limits.loc[group]
         said = f"{what}: {group} {auc[group]:.3f} ({low:.3f} to {high:.3f})"
         assert said in text_of(audit.to_html())
-    assert audit.document.tables[0].heading[1:3] == ("AUC", "95 % interval")
+    assert audit._document.tables[0].heading[1:3] == ("AUC", "95 % interval")
     assert "Plot: the 6 lowest and the 6 highest of 50 groups." in card.notes
     page = audit.to_html()
     assert "All groups by group" in page
     assert "of 12 of 50 groups" in page
-    assert audit.document.headline.count(" over new groups)") == 2
+    assert audit._document.headline.count(" over new groups)") == 2
 
 
 def test_without_jinja2_the_error_names_the_remedy(monkeypatch):
@@ -384,7 +384,7 @@ def test_a_pooled_auc_above_that_of_every_group_is_explained():
     audit = audit_of(y, 3 * share + rng.normal(size=2000), share < 0.5)
     cross = audit.report.statistic("cross")
     why = f"above every group's, because pairs across groups have an AUC of {cross:.3f}."
-    assert f"The pooled AUC is {why}" in audit.document.cards[0].notes
+    assert f"The pooled AUC is {why}" in audit._document.cards[0].notes
 
 
 def test_names_of_sources_are_text_in_markdown():

@@ -342,7 +342,7 @@ def test_an_audit_never_claims_more_than_the_exact_scores():
     exact = FairnessAudit.from_predictions(case.y, case.scores, groups=case.groups)
     # 0.5 is an edge, so decisions and their rates are exact.
     rates = ["selection_rate", "true_positive_rate", "false_positive_rate"]
-    assert audit.threshold == 0.5
+    assert audit.facts["threshold"] == 0.5
     assert (audit.by_group()[rates] == exact.by_group()[rates]).all(axis=None)
     for name in ("difference", "xauc_disparity"):
         found, truth = (of.answers["group"][name] for of in (audit, exact))
@@ -367,7 +367,7 @@ def test_thresholds_within_a_bin_are_refused():
         FairnessAudit(report, threshold=0.3)
     assert FairnessAudit(report, threshold=None).decisions is None
     # 0.5 is an edge, but without bins of probabilities there is no threshold of its own.
-    assert FairnessAudit(GroupAUC(binned(case, Bins.at([0.5])))).threshold is None
+    assert FairnessAudit(GroupAUC(binned(case, Bins.at([0.5])))).facts["threshold"] is None
 
 
 def heights_at(corners, x):

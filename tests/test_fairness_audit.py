@@ -190,7 +190,7 @@ def test_the_primary_verdict_does_not_depend_on_other_questions_or_columns():
     expected = alone.answers["a"]["difference"]
     for audit in (alone, *audits):
         for numbers in statistics.loc[["pooled", "within"]].to_numpy():
-            assert "{:.3f} ({:.3f} to {:.3f})".format(*numbers) in audit.document.headline
+            assert "{:.3f} ({:.3f} to {:.3f})".format(*numbers) in audit._document.headline
         found = audit.answers["a"]["difference"]
         for name in ("estimate", "ci_low", "ci_high", "pvalue", "verdict", "shown"):
             assert getattr(found, name) == getattr(expected, name)
@@ -256,7 +256,7 @@ def test_audits_within_a_control_column_share_the_error_rates(clustered):
     assert list(parts) == [0, 1]
     for level, part in parts.items():
         own = site == level
-        assert part.columns == ("group", "band", "group \N{MULTIPLICATION SIGN} band")
+        assert list(part.samples) == ["group", "band", "group \N{MULTIPLICATION SIGN} band"]
         alone = audit_of(
             y[own], score[own], groups[own], clusters=None if clusters is None else clusters[own]
         )
@@ -346,8 +346,8 @@ def test_rates_are_those_of_predict_and_aucs_those_of_scores(fitted, pos_label):
     ):
         given = {"groups": "sex", "pos_label": pos_label}
         audit = FairnessAudit.from_estimator(estimator, X, y, **given)
-        assert audit.columns == ("sex",)
-        assert audit.threshold is None
+        assert list(audit.samples) == ["sex"]
+        assert audit.facts["threshold"] is None
         chosen = estimator.predict(X) == positive
         expected = pd.Series(chosen).groupby(X["sex"]).mean()
         np.testing.assert_allclose(audit.by_group()["selection_rate"], expected)
@@ -358,7 +358,7 @@ def test_rates_are_those_of_predict_and_aucs_those_of_scores(fitted, pos_label):
         column = list(estimator.classes_).index(positive)
         expected = pd.Series(estimator.predict_proba(X)[:, column] >= 0.3).groupby(X["sex"]).mean()
         np.testing.assert_allclose(audit.by_group()["selection_rate"], expected)
-        assert audit.threshold == 0.3
+        assert audit.facts["threshold"] == 0.3
         ranking = FairnessAudit.from_estimator(estimator, X, y, threshold=None, **given)
         assert ranking.decisions is None
 
@@ -405,8 +405,8 @@ def test_the_rows_that_would_decide_a_tolerance_do(name, limit):
     (case,) = audit.to_dict()["tolerances"]["cases"]
     n_rows = case["n_rows_to_decide"]
     assert case["answer"] == "undecided"
-    assert f"; needs {n_rows:,} rows" in audit.document.tolerances[0].cells[0].text
-    assert "decide it in about 80 % of cases" in audit.document.promise
+    assert f"; needs {n_rows:,} rows" in audit._document.tolerances[0].cells[0].text
+    assert "decide it in about 80 % of cases" in audit._document.promise
     answers = []
     for n in (n_rows / 4, n_rows * 1.05):
         again = np.tile(np.arange(y.size), max(round(n / y.size), 1))
@@ -551,7 +551,7 @@ def test_float32_scores_reach_a_threshold_as_in_numpy(threshold):
     of_counts = FairnessAudit(
         GroupAUC.from_predictions(y, score, groups=groups), threshold=threshold
     )
-    assert of_counts.threshold == audit.threshold == threshold
+    assert of_counts.facts["threshold"] == audit.facts["threshold"] == threshold
     pd.testing.assert_frame_equal(of_counts.by_group(), audit.by_group())
     double = (score * 10).round() / 8  # values of float32 in float64
     for above in (np.nextafter(0.5, 1), 1e-50):

@@ -146,10 +146,10 @@ def test_audits_name_the_class():
         )
         for of_class in (report[key], GroupAUC(report[key]._estimates.pairs, min_per_class=1)):
             audit = FairnessAudit(of_class)
-            assert audit.decisions is audit.threshold is None
+            assert audit.decisions is audit.facts["threshold"] is None
             assert str(audit) == str(FairnessAudit(of_class, threshold=None))
             assert "the ranking alone" in str(audit)
-        assert FairnessAudit(report[key], threshold=0.5).threshold == 0.5
+        assert FairnessAudit(report[key], threshold=0.5).facts["threshold"] == 0.5
         facts = audit.facts
         assert f"{facts['positive_class']} (negative class: {facts['negative_class']})" == classes
     with pytest.raises(TypeError, match=r"Use FairnessAudit\(report\[\(0, 1\)\]\) for one of its"):

@@ -213,7 +213,7 @@ def test_audits_warn_of_two_orders(rows, name, threshold):
     decided = model.predict(X) == 1 if threshold == "auto" else probability >= threshold
     shares = pd.Series(decided).groupby(X["site"]).mean()
     assert audit.by_group()["selection_rate"].to_dict() == pytest.approx(shares.to_dict())
-    assert audit.threshold == (None if threshold == "auto" else threshold)
+    assert audit.facts["threshold"] == (None if threshold == "auto" else threshold)
     asked = FairnessAudit.from_estimator(model, X, y, response_method="predict_proba", **of)
     assert asked.report.pooled == pytest.approx(aucs[1])
 

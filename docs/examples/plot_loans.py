@@ -59,7 +59,8 @@ probability = cross_val_predict(
 audit = FairnessAudit.from_predictions(
     data["approve"], probability[:, 1], groups=group, threshold=0.8, favorable="positive"
 )
-for found in audit.answers[audit.columns[0]].values():
+(of_group,) = audit.answers.values()
+for found in of_group.values():
     print(found)
 
 # %%

@@ -66,7 +66,7 @@ class AuditComparison(Output):
                 "a comparison needs the same labels, groups and weights in the same order."
             )
         least = {audit.facts["min_per_class"] for audit in (first, second)}
-        if first.columns != second.columns or len(least) > 1:
+        if list(first.samples) != list(second.samples) or len(least) > 1:
             raise ValueError("a comparison needs audits with equal columns and min_per_class.")
         self.audits, self.models = (first, second), (models[0], models[1])
         self.samples = first.samples  # The second has the same groups.
@@ -78,7 +78,7 @@ class AuditComparison(Output):
         found = {}
         asked = {name: of for name, of in QUESTIONS.items() if of.changes is not None}
         primary = asked.pop("difference")
-        for column in self.columns:
+        for column in self.samples:
             pair = self.audits[0].samples[column], self.audits[1].samples[column]
             models = self._rows_of(pair[0])
             n_secondary = sum(not any(map(of.missing, pair)) for of in asked.values())

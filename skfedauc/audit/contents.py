@@ -51,25 +51,20 @@ class Output:
 
     samples: dict[str, Sample]
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Column names, and of their combinations."""
-        return tuple(self.samples)
-
     def __getstate__(self) -> dict[str, Any]:
         # What is computed on access holds functions, and is computed again.
         return {name: of for name, of in vars(self).items() if not hasattr(type(self), name)}
 
     @functools.cached_property
-    def document(self) -> Document:
+    def _document(self) -> Document:
         """Content of all outputs: the first screen, the appendix and the numbers."""
         return _document_of(self)
 
     def __repr__(self) -> str:
-        return "\n".join(self.document.lines())
+        return "\n".join(self._document.lines())
 
     def _repr_html_(self) -> str:
-        return rendered(self.document, is_page=False)
+        return rendered(self._document, is_page=False)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the answers, tables, sentences and facts as plain values.
@@ -80,7 +75,7 @@ class Output:
             The `facts`, the `headline`, the answers and left out groups by column, and the
             `tolerances`. Undefined values are None.
         """
-        return self.document.data
+        return self._document.data
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str | None:
         """Return `to_dict` as JSON, or write it to a file.
@@ -114,7 +109,7 @@ class Output:
         str or None
             The text; None with a `path`.
         """
-        return text_or_file(lambda: self.document.to_markdown(appendix=appendix), path)
+        return text_or_file(lambda: self._document.to_markdown(appendix=appendix), path)
 
     def to_html(self, path: str | os.PathLike[str] | None = None) -> str | None:
         """Return a self-contained page, or write it: one screen, and an appendix that folds.
@@ -136,7 +131,7 @@ class Output:
         OSError
             If writing the file fails. An existing file then remains unchanged.
         """
-        return text_or_file(lambda: rendered(self.document, is_page=True), path)
+        return text_or_file(lambda: rendered(self._document, is_page=True), path)
 
 
 def _document_of(result: Any) -> Document:
@@ -232,7 +227,7 @@ def _facts(facts: Mapping[str, Any], audits: Sequence[Audited]) -> tuple[str, ..
         binned_note(estimates_of(audits[0].report)),
         sources_in_words(audits[0].report.counts.sources),
     ]
-    thresholds = dict.fromkeys(audit.threshold for audit in audits)
+    thresholds = dict.fromkeys(audit.facts["threshold"] for audit in audits)
     if not all(audit.decisions is not None for audit in audits):
         parts.append("the ranking alone")
     elif None in thresholds:
@@ -397,7 +392,8 @@ def _tolerances(audit: Audited, model: str) -> tuple[list[Row], list[dict[str, A
         if not question.is_for_tolerance and not question.is_with_others:
             title += " difference"
         rows.append(Row(", ".join(filter(None, [f"{title} {bound}", model])), tuple(cells)))
-    return rows, sorted(cases, key=lambda case: audit.columns.index(case["column"]))
+    columns = list(audit.samples)
+    return rows, sorted(cases, key=lambda case: columns.index(case["column"]))
 
 
 def _table(found: Answer) -> Table:

@@ -102,10 +102,8 @@ class FairnessAudit(Output):
         Report on all groups. The audit's numbers are about the compared groups of each column,
         as in reports with the same `min_per_class`.
     decisions : ScoreCounts or None
-    threshold : float or None
-        Decision threshold; None for decisions from elsewhere, or without decisions.
     samples : dict of str to Sample
-        Groups that are compared, and those left out, by column.
+        Groups that are compared, and those left out, by column and by combination of columns.
 
     Raises
     ------
@@ -154,19 +152,19 @@ class FairnessAudit(Output):
         self._names = arguments.check_names(names)
         pairs = estimates_of(report).pairs
         counted = _counted(pairs)
-        self.threshold = arguments.check_threshold(threshold)
+        self._threshold = arguments.check_threshold(threshold)
         if decisions is not None:
             if threshold != "auto":
                 raise ValueError("pass either decisions or a threshold, not both.")
             decisions = samples.check_decisions(decisions, counted)
         elif threshold == "auto" and not pairs.is_multiclass:
-            self.threshold = calibration.default_threshold(counted)
-        has_any = decisions is not None or self.threshold is not None
+            self._threshold = calibration.default_threshold(counted)
+        has_any = decisions is not None or self._threshold is not None
         self._limits = arguments.check_tolerances(tolerances, favorable, has_decisions=has_any)
         # Threshold on the scale of the scores of the report
-        self._score_threshold = self.threshold
-        if self.threshold is not None:
-            self._score_threshold = calibration.threshold_of(counted, self.threshold)
+        self._score_threshold = self._threshold
+        if self._threshold is not None:
+            self._score_threshold = calibration.threshold_of(counted, self._threshold)
             decisions = samples.decisions_at(counted, self._score_threshold)
         self.decisions, self._decided = decisions, samples.decisions_of(report, decisions)
         self._crossed = arguments.check_columns(intersections, samples.column_names(report))
@@ -276,7 +274,7 @@ class FairnessAudit(Output):
         given |= {"clusters": clusters, "pos_label": model.positive}
         audit = cls._of_rows((y, model.scores, labels), selected, given, groups, warn_labels=False)
         if number is not None:
-            audit.threshold = number
+            audit._threshold = number  # noqa: SLF001
         return audit
 
     @classmethod
@@ -361,7 +359,7 @@ class FairnessAudit(Output):
         Parameters
         ----------
         column : str, default=None
-            One of `columns`; None is the first one.
+            A key of `samples`; None is the first one.
 
         Returns
         -------
@@ -376,8 +374,8 @@ class FairnessAudit(Output):
         .. [1] Cox, D. R. (1958). Two further applications of a model for binary regression.
            Biometrika 45(3/4). https://doi.org/10.1093/biomet/45.3-4.562
         """
-        name = self.columns[0] if column is None else column
-        _input.check_option("column", name, self.columns)
+        name = next(iter(self.samples)) if column is None else column
+        _input.check_option("column", name, tuple(self.samples))
         sample = self.samples[name]
         columns: dict[str, Any] = {of: getattr(sample.report.counts, of) for of in _SIZES}
         for found in self.answers[name].values():
@@ -456,8 +454,8 @@ class FairnessAudit(Output):
         >>> audit = FairnessAudit.from_predictions(
         ...     [0, 1, 1] * 12, [0.1, 0.9, 0.8, 0.3] * 9, groups=people, min_per_class=1
         ... )
-        >>> {site: part.columns for site, part in audit.within("site").items()}
-        {1: ('sex',), 2: ('sex',)}
+        >>> {site: list(part.samples) for site, part in audit.within("site").items()}
+        {1: ['sex'], 2: ['sex']}
         """
         names = samples.column_names(self.report)
         if not isinstance(column, str) or column not in names or len(names) < 2:
@@ -561,6 +559,7 @@ class FairnessAudit(Output):
     def facts(self) -> dict[str, Any]:
         """The audit's declared and counted facts, as plain values.
 
+        The `threshold` is None for decisions from elsewhere, or without decisions.
         The random `identifier` is that of the score counts (see `ScoreCounts.sources`), so the
         file of ``audit.report.counts.save(path)`` has the same one. The `date` is in UTC;
         ``SOURCE_DATE_EPOCH`` (seconds since 1970) replaces the present time.
@@ -572,11 +571,11 @@ class FairnessAudit(Output):
         return {
             "names": dict.fromkeys(arguments.NAMES) | self._names,
             "favorable": self._favorable,
-            "threshold": self.threshold,
+            "threshold": self._threshold,
             "tolerances": dict(self._limits),
             "primary": self._primary,
             "min_per_class": self._min_per_class,
-            "columns": list(self.columns),
+            "columns": list(self.samples),
             "within": {name: plain_label(label) for name, label in self._control.items()},
             "has_decisions": self.decisions is not None,
             "positive_class": positive,

@@ -232,7 +232,7 @@ def outputs(
     writers: dict[str, tuple[str, Callable[[str], Any]]] = {
         "--html": (page, result.to_html),
         "--json": ("JSON document", lambda path: write_whole(path, as_json(document()) + "\n")),
-        "--markdown": ("model card", result.to_markdown),
+        "--markdown": ("Markdown report", result.to_markdown),
     }
     lines, failed = [""], []
     for option, path in options.outputs.items():

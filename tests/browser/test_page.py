@@ -94,7 +94,7 @@ def unfold(browser):
 @pytest.mark.parametrize("name", NAMES)
 def test_the_first_screen_has_the_lines_of_the_terminal(browser, pages, audits, name):
     browser.get(pages[name])
-    document = audits[name].document
+    document = audits[name]._document
     shown = " ".join(browser.find_element(CSS, "main").text.split())
     assert browser.find_element(CSS, "h1").text == document.title
     said = [document.headline, document.promise]
@@ -146,11 +146,11 @@ def test_the_page_does_not_scroll_sideways(browser, pages, set_width, name, widt
 
 def test_the_appendix_folds(sites, audits):
     tables = sites.find_elements(CSS, "aside table")
-    assert len(tables) == len(audits["sites"].document.tables) >= 6
+    assert len(tables) == len(audits["sites"]._document.tables) >= 6
     assert not any(table.is_displayed() for table in tables)
     sites.find_element(CSS, "summary").click()
     assert all(table.is_displayed() for table in tables)
-    for table, shown in zip(audits["sites"].document.tables, tables, strict=True):
+    for table, shown in zip(audits["sites"]._document.tables, tables, strict=True):
         cells = [cell.text for cell in shown.find_elements(CSS, "tbody tr:first-child > *")]
         assert cells == [" ".join(text.split()) for text in table.rows[0]]
 

@@ -46,11 +46,11 @@ def test_text_page_card_and_document_are_those_of_python(frame, by, tmp_path, pr
         favorable="negative",
         tolerances=TOLERANCES,
     )
-    assert lines[2 : 2 + len(expected.document.lines())] == expected.document.lines()
+    assert lines[2 : 2 + len(expected._document.lines())] == expected._document.lines()
     assert lines[-3:] == [
         f"The fairness audit is in {files['html']}.",
         f"The JSON document is in {files['json']}.",
-        f"The model card is in {files['markdown']}.",
+        f"The Markdown report is in {files['markdown']}.",
     ]
     assert files["html"].read_text(encoding="utf-8") == expected.to_html()
     assert files["markdown"].read_text(encoding="utf-8") == expected.to_markdown()
@@ -96,7 +96,7 @@ def test_audits_within_labels_are_those_of_python(frame, tmp_path, audit, printe
     for each in groupings[: len(columns)]:
         whole = audit_of(kept, [*each, "g"], tolerances={"difference": 0.05})
         for level, one in whole.within("g").items():
-            expected = one.answers[one.columns[0]]
+            (expected,) = one.answers.values()
             answers = found[f"{each[0]} within g {level}"]["answers"]
             assert answers["difference"]["confidence_level"] == 0.975
             assert answers["difference"]["ci_low"] == expected["difference"].ci_low

@@ -67,7 +67,7 @@ def test_files_have_the_comparison_of_the_library(rows, tmp_path, printed_by):
     assert found["tolerances"]["total"] == 2 * 3 * len(LIMITS)
     assert files["html"].read_text(encoding="utf-8") == expected.to_html()
     assert files["markdown"].read_text(encoding="utf-8") == expected.to_markdown()
-    lines = expected.document.lines()
+    lines = expected._document.lines()
     assert printed[2 : 2 + len(lines)] == lines
 
 
