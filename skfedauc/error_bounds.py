@@ -324,7 +324,13 @@ def fit_with_error_bound(
             "of the random classifier."
         )
     splits = _splits(resampling, labels.size, n_members, test_size, rng)
-    members, tests = _tested(estimator, X, labels, splits)
+    members, counts = [], []
+    for train, test in splits:
+        member = clone(estimator).fit(_sklearn.rows_of(X, train), labels[train])
+        predicted = np.asarray(member.predict(_sklearn.rows_of(X, test)))
+        members.append(member)
+        counts.append((int((predicted != labels[test]).sum()), test.size))
+    tests = pd.DataFrame(counts, columns=["n_errors", "n_rows"])
     classifier, of_unlabeled = None, dict.fromkeys(("n_disagreements", "n_unlabeled"))
     if X_unlabeled is not None:
         classifier = clone(estimator).fit(X, labels)
@@ -365,19 +371,6 @@ def _check_classifier(estimator: Any) -> None:
             "fit. Pass the unfitted classifier. To bound the error rate of a fitted classifier, "
             "count its errors on other rows, and pass the numbers to error_rate_bound."
         )
-
-
-def _tested(
-    estimator: Any, X: Any, labels: NDArray[Any], splits: list[Split]
-) -> tuple[list[Any], pd.DataFrame]:
-    """Return the members of the random classifier, and their numbers of errors and test rows."""
-    members, tests = [], []
-    for train, test in splits:
-        member = clone(estimator).fit(_sklearn.rows_of(X, train), labels[train])
-        predicted = np.asarray(member.predict(_sklearn.rows_of(X, test)))
-        members.append(member)
-        tests.append((int((predicted != labels[test]).sum()), test.size))
-    return members, pd.DataFrame(tests, columns=["n_errors", "n_rows"])
 
 
 def _splits(

@@ -446,13 +446,26 @@ def _checked(estimator: Any, X: Any, columns: Columns, reset: bool) -> Any:
     """
     X = _input.from_array_api(_input.unwrapped(X))
     checks: dict[str, Any] = {"dtype": None, "ensure_all_finite": False}
+    known: list[Any] = _names_of(X)  # refuses repeated names
     if _is_frame(X):
-        _names_of(X)  # refuses repeated names
         checks = {"skip_check_array": True}
     with _input.named("X"):
         X = validate_data(estimator, X, reset=reset, **checks)
-    _check_present(X, columns)
-    return X
+    if not _is_frame(X):
+        known = list(range(X.shape[1]))
+    if set(columns) <= set(known):
+        return X
+    message = (
+        f"groups requires {_words.all_shortened(columns)} among the columns of X, which has "
+        f"{len(known)} feature(s): {_words.listed(known)}."
+    )
+    if _rows.is_column_names(columns) and not _is_frame(X):
+        raise TypeError(
+            f"{message} X arrived as {type(X).__name__} without named columns: pass a DataFrame. "
+            "If earlier steps of a pipeline return arrays, make them return DataFrames: "
+            "pipeline.set_output(transform='pandas')."
+        )
+    raise ValueError(message)
 
 
 def _is_frame(X: Any) -> bool:
@@ -470,23 +483,6 @@ def _names_of(X: Any) -> list[str]:
 
 def select(X: Any, columns: Columns) -> list[Any]:
     return [X[column] if _is_frame(X) else X[:, column] for column in columns]
-
-
-def _check_present(X: Any, columns: Columns) -> None:
-    known = _names_of(X) if _is_frame(X) else list(range(X.shape[1]))
-    if set(columns) <= set(known):
-        return
-    message = (
-        f"groups requires {_words.all_shortened(columns)} among the columns of X, which has "
-        f"{len(known)} feature(s): {_words.listed(known)}."
-    )
-    if _rows.is_column_names(columns) and not _is_frame(X):
-        raise TypeError(
-            f"{message} X arrived as {type(X).__name__} without named columns: pass a DataFrame. "
-            "If earlier steps of a pipeline return arrays, make them return DataFrames: "
-            "pipeline.set_output(transform='pandas')."
-        )
-    raise ValueError(message)
 
 
 def _without(X: Any, columns: Columns) -> Any:
