@@ -21,7 +21,7 @@ from skfedauc.inference.calibration import (
 from skfedauc.inference.curves import GroupCurves, RocCurve, mean_curve
 from skfedauc.pairs import GroupPairs
 from skfedauc.plotting import drawing
-from skfedauc.plotting.drawing import ReportDisplay
+from skfedauc.plotting.drawing import STYLES, ReportDisplay
 from skfedauc.report import GroupAUC
 from skfedauc.report.group_auc import estimates_of, responses_of
 from skfedauc.report.threshold_sweep import operating_points
@@ -42,6 +42,8 @@ MOST_CORNERS = 1000
 GRID = 500
 # Largest number of other groups with a gray curve
 _MOST_BEHIND = 30
+# Ends of axes of shares; plots of different audits then have comparable scales.
+_TOPS = (0.05, 0.1, 0.2, 0.5, 1.0)
 
 
 class Curve(NamedTuple):
@@ -82,7 +84,13 @@ class _CurvesDisplay(ReportDisplay):
 
         The result also has the diagonal.
         """
-        chosen = drawing.choose(values, drawing.most_styles(self.max_groups))
+        most, n_colors = _input.check_whole_number(self.max_groups, "max_groups", 2), len(STYLES)
+        if most > n_colors:
+            raise ValueError(
+                f"max_groups must be at most {n_colors}, the number of distinct colors; got "
+                f"{_words.shortened(self.max_groups)}. Other groups are drawn in gray."
+            )
+        chosen = drawing.choose(values, most)
         # With an equal aspect, constrained layout leaves no room for a legend beside the axes.
         ax = self._draw_on(ax, 5.4, 6.4)
         (diagonal,) = ax.plot([0, 1], [0, 1], color=drawing.PALE, linestyle=":", linewidth=1)
@@ -191,7 +199,7 @@ class GroupRocCurveDisplay(_CurvesDisplay):
 
     adjusted: bool = False
     threshold: float | None = None
-    max_groups: int = len(drawing.STYLES)
+    max_groups: int = len(STYLES)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -231,7 +239,7 @@ class GroupRocCurveDisplay(_CurvesDisplay):
         self.lines_: dict[int, Line2D] = {}
         self.points_: dict[int, Line2D] = {}
         # Sort from the highest to the lowest AUC: the curves have this order from top to bottom.
-        for g, (color, style) in zip(chosen.shown[::-1].tolist(), drawing.STYLES, strict=False):
+        for g, (color, style) in zip(chosen.shown[::-1].tolist(), STYLES, strict=False):
             name = drawing.text_of(self.groups[g])
             line = self._draw(g, name, self.curves[g], color, style, 1.6)
             if line is not None:
@@ -369,7 +377,7 @@ class ReliabilityDisplay(_CurvesDisplay):
     """
 
     bins: int = 10
-    max_groups: int = len(drawing.STYLES)
+    max_groups: int = len(STYLES)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -406,7 +414,7 @@ class ReliabilityDisplay(_CurvesDisplay):
         self.curves_: dict[int, ErrorbarContainer] = {}
         # Groups with too low scores are above the diagonal.
         shown = chosen.shown.tolist()
-        for g, (color, style) in zip(shown, drawing.STYLES, strict=False):
+        for g, (color, style) in zip(shown, STYLES, strict=False):
             share = self.share[g]
             self.curves_[g] = ax.errorbar(
                 self.mean_score[g],
@@ -419,7 +427,10 @@ class ReliabilityDisplay(_CurvesDisplay):
                 linewidth=1.4,
                 elinewidth=0.8,
             )
-        top = drawing.top_of([*(self.high[g] for g in shown), *(self.mean_score[g] for g in shown)])
+        drawn = [of[g] for of in (self.high, self.mean_score) for g in shown]
+        highest = max((float(np.nanmax(v)) for v in drawn if not np.isnan(v).all()), default=1.0)
+        # The smallest round number that includes all shares
+        top = next((top for top in _TOPS if highest <= top), 1.0)
         margin = 0.01 * top
         limits = (-margin, top + margin)
         ax.set(xlabel="Mean score", ylabel="Share of positives", xlim=limits, ylim=limits)

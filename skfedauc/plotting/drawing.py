@@ -66,8 +66,6 @@ _MOST_NAMES = 3
 _LEAST_WIDTH, _BELOW = 2.2, 0.5
 # Largest score to draw: sums of larger coordinates overflow in Matplotlib.
 LARGEST = 1e300
-# Ends of axes of shares; plots of different audits then have comparable scales.
-_TOPS = (0.05, 0.1, 0.2, 0.5, 1.0)
 
 
 def check_matplotlib(caller: str) -> None:
@@ -197,28 +195,11 @@ def most_groups(max_groups: Any, ax: Axes | None, most: int, row: float, n_other
     return most if ax is None else min(most, max(int(size_of(ax)[1] / row) - n_other, 2))
 
 
-def most_styles(max_groups: Any) -> int:
-    """Return how many groups get their own color, after checking it."""
-    most = _input.check_whole_number(max_groups, "max_groups", 2)
-    if most > len(STYLES):
-        raise ValueError(
-            f"max_groups must be at most {len(STYLES)}, the number of distinct colors; got "
-            f"{_words.shortened(max_groups)}. Other groups are drawn in gray."
-        )
-    return most
-
-
 def spread(ordered: NDArray[np.intp], most: int) -> NDArray[np.intp]:
     """Return at most `most` groups, evenly spread over their order."""
     if ordered.size <= most:
         return ordered
     return ordered[np.linspace(0, ordered.size - 1, most).round().astype(np.intp)]
-
-
-def top_of(values: Sequence[NDArray[np.float64]]) -> float:
-    """Return an axis's upper end: the smallest round number that includes all shares."""
-    highest = max((float(np.nanmax(v)) for v in values if not np.isnan(v).all()), default=1.0)
-    return next((top for top in _TOPS if highest <= top), 1.0)
 
 
 def not_shown(number: int, noun: str, lacking: str) -> str:
