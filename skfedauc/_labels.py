@@ -538,21 +538,20 @@ def check_groups_given(groups: Any) -> None:
         )
 
 
-def names_of(labels: Labels | None, *sources: Any) -> tuple[str, ...]:
-    """Return the group column names from the first source with names.
+def names_of(labels: Labels | None, groups: Any) -> tuple[str, ...]:
+    """Return the names of the columns of `groups`, if there are as many as of the labels.
 
     An empty name is no name: polars gives it to an unnamed Series.
     """
-    for source in sources:
-        names = getattr(source, "column_names", getattr(source, "columns", None))
-        if names is None:
-            name = source if isinstance(source, str) else getattr(source, "name", None)
-            names = (name,) if isinstance(name, str) else ()
-        names = tuple(map(str, names))
-        if names and all(names) and len(names) == _n_columns_of(labels):
-            check_text(names, "the name of a column of groups")
-            return names
-    return ()
+    names = getattr(groups, "column_names", getattr(groups, "columns", None))
+    if names is None:
+        name = getattr(groups, "name", None)
+        names = (name,) if isinstance(name, str) else ()
+    names = tuple(map(str, names))
+    if not all(names) or len(names) != _n_columns_of(labels):
+        return ()
+    check_text(names, "the name of a column of groups")
+    return names
 
 
 def check_group_names(names: Any, labels: Labels | None) -> tuple[str, ...]:

@@ -26,7 +26,7 @@ from skfedauc._words import counted, described, enumerated, listed, shortened
 from skfedauc.counts.bins import Immutable
 from skfedauc.counts.disclosure import Disclosure
 from skfedauc.counts.moments import OwnMoments
-from skfedauc.counts.state import MOST_ROWS, Source, State, check_weight_sums, wrong_ranges
+from skfedauc.counts.state import Source, State, check_weight_sums, wrong_ranges
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -108,7 +108,7 @@ receiver's limit of 1; pass limits=Limits(max_rows=...) to accept it.
     """
 
     max_bytes: int = 1 << 34
-    max_rows: int = MOST_ROWS
+    max_rows: int = _input.MOST_ROWS
     max_cells: int = 1 << 40
     max_groups: int = 1 << 40
     max_sources: int = 1 << 40

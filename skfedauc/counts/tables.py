@@ -162,7 +162,7 @@ def counted_rows(
         rows = _rows.check_rows(
             **arguments, pos_label=pos_label, missing=missing, warn_labels=warn_labels
         )
-    return state_of_rows(rows, None, _labels.names_of(rows.labels, arguments.get("groups")))
+    return state_of_rows(rows)
 
 
 def _query_of(frame: nw.LazyFrame[Any], names: Names, bins: Bins | None) -> nw.LazyFrame[Any]:
@@ -280,7 +280,7 @@ def _count_by_query(
     return State(
         Cells(np.zeros(0, np.int64), of_cells, negatives, positives, weights),
         rows.labels,
-        group_names=_labels.names_of(rows.labels, groups),
+        group_names=rows.names,
         classes=rows.classes,
         n_missing=rows.n_missing,
     ).summed(rows.codes)
