@@ -248,13 +248,6 @@ def label_array(values: Sequence[Any]) -> NDArray[Any]:
     return np.array(values, object) if kinds == {str} else _input.object_array(values)
 
 
-def columns_of_labels(labels: Labels) -> list[Labels]:
-    """Return one column for each part of tuple labels, and other labels unchanged."""
-    if not (labels.size and isinstance(labels[0], tuple)):
-        return [labels]
-    return [label_array(column) for column in zip(*labels.tolist(), strict=True)]
-
-
 def index_of_labels(labels: Any, names: Sequence[str]) -> pd.Index:
     """Return sorted labels as an index, named by the columns that they come from."""
     import pandas as pd
@@ -575,7 +568,6 @@ def check_group_names(names: Any, labels: Labels | None) -> tuple[str, ...]:
 
 
 def column_names(groups: Sequence[Any] | None, names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the names of group columns, or the default names."""
     return names or default_names(_n_columns_of(groups) or 1)
 
 

@@ -320,7 +320,6 @@ def _columns_of(y_score: Any, labels: list[Any]) -> list[int]:
 
 
 def _checked_scores(y_score: Any, labels: list[Any], *, has_labels: bool) -> NDArray[Any]:
-    """Return the scores as an array with as many columns as labels."""
     try:
         scores = np.asarray(y_score)
     except ValueError as error:

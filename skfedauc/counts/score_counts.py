@@ -925,7 +925,6 @@ def with_weights_over(counts: ScoreCounts, exponent: int | None = None) -> Score
 
 
 def merge_named(*parts: Any, **options: Any) -> tuple[ScoreCounts, list[str]]:
-    """Merge parts by the options of `ScoreCounts.merge`; also return the names of repeated ones."""
     state, repeated = merged(*parts, **options)
     return ScoreCounts._of(state), repeated  # noqa: SLF001
 

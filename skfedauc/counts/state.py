@@ -134,7 +134,6 @@ def in_order(sources: Iterable[Source]) -> tuple[Source, ...]:
 
 
 def are_sources(sources: tuple[Source, ...]) -> bool:
-    """Return whether sources from a file are valid."""
     return all(
         isinstance(source.identifier, str)
         and re.fullmatch("[0-9a-f]{32}", source.identifier)

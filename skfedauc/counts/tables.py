@@ -49,7 +49,6 @@ _BACKENDS = ("distributed", "ray")
 
 
 def checked_names(columns: Mapping[str, Any], required: tuple[str, ...] = ()) -> Names:
-    """Return the column names that are given, after checking them."""
     for name in ("label", "score", "weight"):
         value = columns[name]
         if not isinstance(value, str) and (value is not None or name in required):
@@ -306,7 +305,6 @@ def _refuse_other_than_numbers(frame: nw.LazyFrame[Any], names: Names) -> None:
 
 
 def _check_weights(column: str, found: nw.DataFrame[Any]) -> None:
-    """Raise an error for negative, missing, infinite and extreme weights."""
     n_rows, n_valid = (_array(found, name, np.int64) for name in ("n_rows", "n_valid"))
     n_invalid = int((n_rows - n_valid)[_array(found, "is_zero") != 1].sum())
     if n_invalid:
@@ -378,7 +376,6 @@ def count_batches(
 
 
 def _refuse_single_batch(batches: Any) -> None:
-    """Raise an error for a table, a path and other objects that are not iterables of batches."""
     # Asking a lazy table itself for its columns may run its query.
     is_table = hasattr(type(batches), "columns") or hasattr(type(batches), "column_names")
     is_iterable = hasattr(batches, "__iter__") and not isinstance(batches, bytes)
