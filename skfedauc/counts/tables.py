@@ -478,7 +478,7 @@ def _arguments_of_batch(batch: Any, names: Names) -> dict[str, Any]:
             "with these columns, or a function that returns one; got "
             f"{type(rows).__name__}{f' of {len(rows)} items' if is_tuple else ''}."
         )
-    return dict(zip(("y_true", "y_score", "groups", "sample_weight"), rows, strict=False))
+    return dict(zip(_ARGUMENTS, rows, strict=False))
 
 
 def _read_file(path: str, names: Names) -> Any:
