@@ -232,10 +232,12 @@ def _polars_codes(column: Any) -> tuple[NDArray[np.integer], Labels]:
 
 
 class EncodedGroups(NamedTuple):
-    """Each row's group number, -1 for rows without a label, and all labels."""
+    """Each row's group number, -1 for rows without a label, all labels, and facts on columns."""
 
     codes: NDArray[np.intp]
     labels: Labels
+    column_names: tuple[str, ...] = ()
+    orders: tuple[tuple[Any, ...], ...] = ()
 
 
 def encode_groups(
@@ -261,6 +263,8 @@ def category_orders(groups: Any) -> tuple[tuple[Any, ...], ...]:
 
     Ordered are pandas categories that are declared so, and polars Enum.
     """
+    if isinstance(groups, EncodedGroups):
+        return groups.orders
     if not hasattr(groups, "dtype") and not hasattr(groups, "columns"):
         return ()
     orders = tuple(map(_categories_of, _group_columns(groups, "groups")))

@@ -131,7 +131,7 @@ def check_random_state(random_state: Any) -> Any:
         ) from None
 
 
-# Largest number of rows of a class in a `ScoreCounts`, for which products of counts are exact
+# Most rows of a class in a `ScoreCounts`: products and sums of counts then fit in 64 bits
 MOST_ROWS = 1 << 40
 
 

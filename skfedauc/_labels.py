@@ -248,13 +248,6 @@ def label_array(values: Sequence[Any]) -> NDArray[Any]:
     return np.array(values, object) if kinds == {str} else _input.object_array(values)
 
 
-def columns_of_labels(labels: Labels) -> list[Labels]:
-    """Return one column for each part of tuple labels, and other labels unchanged."""
-    if not (labels.size and isinstance(labels[0], tuple)):
-        return [labels]
-    return [label_array(column) for column in zip(*labels.tolist(), strict=True)]
-
-
 def index_of_labels(labels: Any, names: Sequence[str]) -> pd.Index:
     """Return sorted labels as an index, named by the columns that they come from."""
     import pandas as pd
@@ -538,21 +531,20 @@ def check_groups_given(groups: Any) -> None:
         )
 
 
-def names_of(labels: Labels | None, *sources: Any) -> tuple[str, ...]:
-    """Return the group column names from the first source with names.
+def names_of(labels: Labels | None, groups: Any) -> tuple[str, ...]:
+    """Return the names of the columns of `groups`, if there are as many as of the labels.
 
     An empty name is no name: polars gives it to an unnamed Series.
     """
-    for source in sources:
-        names = getattr(source, "column_names", getattr(source, "columns", None))
-        if names is None:
-            name = source if isinstance(source, str) else getattr(source, "name", None)
-            names = (name,) if isinstance(name, str) else ()
-        names = tuple(map(str, names))
-        if names and all(names) and len(names) == _n_columns_of(labels):
-            check_text(names, "the name of a column of groups")
-            return names
-    return ()
+    names = getattr(groups, "column_names", getattr(groups, "columns", None))
+    if names is None:
+        name = getattr(groups, "name", None)
+        names = (name,) if isinstance(name, str) else ()
+    names = tuple(map(str, names))
+    if not all(names) or len(names) != _n_columns_of(labels):
+        return ()
+    check_text(names, "the name of a column of groups")
+    return names
 
 
 def check_group_names(names: Any, labels: Labels | None) -> tuple[str, ...]:
@@ -576,7 +568,6 @@ def check_group_names(names: Any, labels: Labels | None) -> tuple[str, ...]:
 
 
 def column_names(groups: Sequence[Any] | None, names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the names of group columns, or the default names."""
     return names or default_names(_n_columns_of(groups) or 1)
 
 

@@ -299,7 +299,8 @@ class Rows(NamedTuple):
     The score type is float32 if passed as float32. `labels` are sorted. `weights` is None if every
     row has weight 1. `n_missing` counts rows left out without a group label, except rows with
     weight 0; `classes` includes their labels. `kept` is True for each kept row of the input, or
-    None if all remain. `orders` has the ordered categories of each group column.
+    None if all remain. `names` and `orders` have the name and the ordered categories of each group
+    column.
     """
 
     positive: NDArray[np.bool_]
@@ -312,6 +313,7 @@ class Rows(NamedTuple):
     kept: NDArray[np.bool_] | None = None
     clusters: NDArray[np.intp] | None = None
     orders: tuple[tuple[Any, ...], ...] = ()
+    names: tuple[str, ...] = ()
 
     def at(self, chosen: NDArray[Any]) -> Rows:
         """Return some rows, by numbers or a mask, and only the groups and clusters of these."""
@@ -380,4 +382,4 @@ def check_rows(
     rows = rows if kept is None else rows.at(kept)
     if rows.weights is not None and (rows.weights == 1.0).all():
         rows = rows._replace(weights=None)
-    return rows
+    return rows._replace(names=_labels.names_of(rows.labels, groups))

@@ -6,7 +6,7 @@ The module imports a library only when a metric needs the library.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,11 +31,8 @@ _MACHINES = ("machines", "workers", "nodes")
 _N_MACHINES = ("num_machines", "num_machine")
 
 
-class _EvaluationSet(NamedTuple):
-    """Labels and groups of the rows in one evaluation set."""
-
-    positive: NDArray[np.bool_]
-    groups: _group_codes.EncodedGroups
+# Whether each row of an evaluation set is positive, and the groups of the rows
+_EvaluationSet: TypeAlias = tuple[NDArray[np.bool_], _group_codes.EncodedGroups]
 
 
 class _GroupMetric:
@@ -67,11 +64,10 @@ class _GroupMetric:
             codes, known = _group_codes.encode_groups(labels, missing=self._missing)
             # Copy arrays of the user, who may change the values later.
             positive = _positives(y, f"y of groups[{position}]").copy()
-            one = _EvaluationSet(positive, _group_codes.EncodedGroups(codes.copy(), known.copy()))
+            own = _group_codes.EncodedGroups(codes.copy(), known.copy())
             _input.check_length("groups", codes.size, "y", positive.size)
-            for before, other in enumerate(sets):
-                is_same = _are_same(one.groups, other.groups)
-                if np.array_equal(positive, other.positive) and not is_same:
+            for before, (other, others) in enumerate(sets):
+                if np.array_equal(positive, other) and not _are_same(own, others):
                     raise ValueError(
                         f"groups[{before}] and groups[{position}] have the same labels y in every "
                         f"row, {_words.counted(positive.size, 'row')}, and different groups, "
@@ -79,7 +75,7 @@ class _GroupMetric:
                         "one of them in another order, or train on a "
                         f"{self._dataset} and pass a function of it."
                     )
-            sets.append(one)
+            sets.append((positive, own))
         return tuple(sets)
 
     def _counts(self, y: Any, scores: Any, weights: Any, dataset: Any) -> ScoreCounts:
@@ -94,7 +90,7 @@ class _GroupMetric:
         if self._function is not None:
             groups = self._groups_of(dataset, positive.size)
         elif self._sets:
-            groups = self._found(positive).groups
+            groups = self._found(positive)
         rows = _rows.check_rows(
             positive, scores, groups, weights, missing=self._missing, warn_labels=False
         )
@@ -112,20 +108,20 @@ class _GroupMetric:
         _input.check_length("the result of groups", size, "the evaluation set", n_rows)
         return groups
 
-    def _found(self, positive: NDArray[np.bool_]) -> _EvaluationSet:
-        """Return the evaluation set with these labels."""
-        for one in self._sets:
-            if np.array_equal(one.positive, positive):
-                return one
-        of_size = [one for one in self._sets if one.positive.size == positive.size]
+    def _found(self, positive: NDArray[np.bool_]) -> _group_codes.EncodedGroups:
+        """Return the groups of the evaluation set with these labels."""
+        for known, groups in self._sets:
+            if np.array_equal(known, positive):
+                return groups
+        of_size = [known for known, _ in self._sets if known.size == positive.size]
         if of_size:
-            row = int(np.flatnonzero(of_size[0].positive != positive)[0])
+            row = int(np.flatnonzero(of_size[0] != positive)[0])
             reason = (
                 f"the y of {_words.counted(positive.size, 'row')} in groups differs from its "
                 f"labels, first in row {row}"
             )
         else:
-            sizes = _words.enumerated([f"{one.positive.size:,}" for one in self._sets])
+            sizes = _words.enumerated([f"{known.size:,}" for known, _ in self._sets])
             reason = f"groups has evaluation sets of {sizes} rows"
         raise ValueError(
             f"groups has no tuple (y, groups) for an evaluation set of "
@@ -416,7 +412,7 @@ def _positives(y: Any, name: str) -> NDArray[np.bool_]:
 
 def _are_same(one: _group_codes.EncodedGroups, other: _group_codes.EncodedGroups) -> bool:
     of_one_kind = _labels.kind_of(one.labels) == _labels.kind_of(other.labels)
-    return of_one_kind and all(map(np.array_equal, one, other))
+    return of_one_kind and all(map(np.array_equal, one[:2], other[:2]))
 
 
 def _n_machines(params: dict[str, Any]) -> int:

@@ -42,7 +42,7 @@ class ClusterCounts:
         n_clusters = int(rows.clusters.max(initial=-1)) + 1
         codes = np.zeros(rows.scores.size, np.intp) if rows.codes is None else rows.codes
         unit, group_of, cluster_of = _units_of(codes, rows.clusters, n_clusters)
-        units = rows._replace(codes=unit, labels=np.arange(group_of.size))
+        units = rows._replace(codes=unit, labels=np.arange(group_of.size), names=())
         return cls(counts_of_rows(units, n_jobs), group_of, cluster_of, n_groups, n_clusters)
 
     @classmethod

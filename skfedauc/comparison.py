@@ -200,12 +200,11 @@ default="pooled"
     small = LeftOut(1, ())
     if (least := _input.check_whole_number(min_per_class, "min_per_class", 1)) > 1:
         checked, small = _of_large_groups(checked, least)
-    group_names = _labels.names_of(checked[0].labels, groups)
     measure = check_measure(measure)
     measures.check_comparable(measure, clusters)
     needs_all = not measure.is_auc or (statistic != "pooled" and over == "rows")
     reports = [
-        GroupAUC(GroupPairs.of_rows(rows), undefined="ignore", group_names=group_names)
+        GroupAUC(GroupPairs.of_rows(rows), undefined="ignore")
         for rows in (checked if needs_all else checked[:1])
     ]
     counts, first = [report.counts for report in reports], estimates_of(reports[0])

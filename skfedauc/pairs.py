@@ -60,12 +60,10 @@ class GroupPairs:
         return (self.counts,) if self.folds is None else tuple(self.folds)
 
     @classmethod
-    def of_rows(
-        cls, rows: _rows.Rows, n_jobs: int | None = None, group_names: tuple[str, ...] = ()
-    ) -> GroupPairs:
+    def of_rows(cls, rows: _rows.Rows, n_jobs: int | None = None) -> GroupPairs:
         """Count validated rows, also by cluster if the rows have clusters."""
         clusters = None if rows.clusters is None else ClusterCounts.of_rows(rows, n_jobs)
-        return cls(counts_of_rows(rows, n_jobs, group_names), clusters=clusters)
+        return cls(counts_of_rows(rows, n_jobs), clusters=clusters)
 
     def selected(self, kept: NDArray[np.intp], at_least: int | None = None) -> GroupPairs:
         """Return the pairs of some groups, perhaps those with `at_least` rows of each class."""

@@ -366,7 +366,6 @@ def cross_concordance(cells: Cells) -> Floats:
 
 
 def total(counts: NDArray[Any]) -> int:
-    """Return the sum of counts."""
     return int(counts.sum(dtype=np.uint64))
 
 

@@ -272,7 +272,7 @@ class FairnessAudit(Output):
             estimator, X, threshold, given.get("pos_label"), method, of_rows
         )
         given |= {"clusters": clusters, "pos_label": model.positive}
-        audit = cls._of_rows((y, model.scores, labels), selected, given, groups, warn_labels=False)
+        audit = cls._of_rows((y, model.scores, labels), selected, given, warn_labels=False)
         if number is not None:
             audit._threshold = number  # noqa: SLF001
         return audit
@@ -283,14 +283,14 @@ class FairnessAudit(Output):
         columns: tuple[Any, Any, Any],
         selected: Any,
         options: Mapping[str, Any],
-        *names: Any,
+        *,
         warn_labels: bool = True,
     ) -> FairnessAudit:
         of_audit, (y_true, _, groups) = dict(options), columns
         n_jobs = of_audit.pop("n_jobs", None)
         of_rows = {name: of_audit.pop(name) for name in _OF_ROWS if name in of_audit}
         rows = _rows.check_rows(*columns, **of_rows, warn_labels=warn_labels)
-        pairs = GroupPairs.of_rows(rows, n_jobs, _labels.names_of(rows.labels, groups, *names))
+        pairs = GroupPairs.of_rows(rows, n_jobs)
         decided = None
         if selected is not None:
             quiet = {**of_rows, "warn_labels": False, "name": "y_pred"}

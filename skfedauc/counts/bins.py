@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 _MOST_PARTS = 1 << 16
 # Limit of octaves plus bits of a part; within this limit, each bin next to 1 has a float64
 _MOST_BITS = 51
-# Bits of the fraction of a float64
-_FRACTION = 52
 _LARGEST = sys.float_info.max
 
 
@@ -169,7 +167,7 @@ class _Edges:
 
 
 def _shift_of(parts: int) -> int:
-    return _FRACTION - (parts.bit_length() - 1)
+    return 52 - (parts.bit_length() - 1)  # of the bits of the fraction of a float64
 
 
 def _bits_of(number: float) -> int:

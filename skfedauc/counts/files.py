@@ -26,7 +26,7 @@ from skfedauc._words import counted, described, enumerated, listed, shortened
 from skfedauc.counts.bins import Immutable
 from skfedauc.counts.disclosure import Disclosure
 from skfedauc.counts.moments import OwnMoments
-from skfedauc.counts.state import MOST_ROWS, Source, State, check_weight_sums, wrong_ranges
+from skfedauc.counts.state import Source, State, check_weight_sums, wrong_ranges
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -108,7 +108,7 @@ receiver's limit of 1; pass limits=Limits(max_rows=...) to accept it.
     """
 
     max_bytes: int = 1 << 34
-    max_rows: int = MOST_ROWS
+    max_rows: int = _input.MOST_ROWS
     max_cells: int = 1 << 40
     max_groups: int = 1 << 40
     max_sources: int = 1 << 40
@@ -265,11 +265,14 @@ def stacked(values: Mapping[str, NDArray[Any]], names: Sequence[str]) -> Any:
 
 def named_columns(state: State, taken: Iterable[str]) -> dict[str, NDArray[Any]]:
     """Return the group columns of a table, with one label per group; none has a name in `taken`."""
-    if state.labels is None:
+    names, labels = state.group_names, state.labels
+    if labels is None:
         return {}
-    names, columns = state.group_names, _labels.columns_of_labels(state.labels)
-    if not state.labels.size:  # only the names determine the number of columns
+    columns = [labels]
+    if not labels.size:  # only the names determine the number of columns
         columns *= max(1, len(names))
+    elif isinstance(labels[0], tuple):
+        columns = [_labels.label_array(column) for column in zip(*labels.tolist(), strict=True)]
     if not len(names) == len(columns) == len(set(names) - set(taken)):
         names = _labels.default_names(len(columns))
     return dict(zip(names, columns, strict=True))

@@ -283,7 +283,6 @@ def _parts_of(parts: Any, limits: Limits, invalid: list[str] | None) -> Iterator
 
 
 def _wrong_parts(got: str) -> TypeError:
-    """Return the error for parts that are neither score counts nor paths, with the remedies."""
     return TypeError(
         "parts must be an iterable of score counts or paths, such as a list or the column "
         f"table['counts'] of a table, or a mapping from names to these; got {got}. "

@@ -83,9 +83,6 @@ def ratio(part: Any, whole: Floats, otherwise: float = float("nan")) -> Floats:
 
 # Summaries
 
-# Twice U is a Python integer if a group has more pairs than this number.
-_MOST_PAIRS = 2.0**62
-
 
 class Summary(NamedTuple):
     """Rows and row pairs by group, without scores.
@@ -121,8 +118,8 @@ class Summary(NamedTuple):
 
 
 def dtype_of_u2(n_negatives: NDArray[Any], n_positives: NDArray[Any]) -> np.dtype[Any]:
-    """Return the type of twice U: unsigned 64-bit integers unless a group has too many pairs."""
-    is_large = n_negatives.astype(np.float64) * n_positives > _MOST_PAIRS
+    """Return the type of twice U: uint64, or Python integers if a group has many pairs."""
+    is_large = n_negatives.astype(np.float64) * n_positives > 2.0**62
     return np.dtype(object if is_large.any() else np.uint64)
 
 

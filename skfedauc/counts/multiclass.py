@@ -194,7 +194,7 @@ class MulticlassCounts:
 
 def counts_of_classes(rows: MulticlassRows, disclosure: Any = "exact") -> MulticlassCounts:
     parts = {
-        key: counts_of_rows(rows.of(key), None, rows.names).reduced(disclosure)
+        key: counts_of_rows(rows.of(key)).reduced(disclosure)
         for key in keys_of(rows.by_class, rows.multi_class)
     }
     return MulticlassCounts(tuple(rows.by_class), rows.multi_class, parts)
@@ -208,7 +208,6 @@ class MulticlassRows(NamedTuple):
 
     by_class: Mapping[Any, _rows.Rows]
     multi_class: MultiClass
-    names: tuple[str, ...]
 
     @classmethod
     def checked(
@@ -232,8 +231,7 @@ class MulticlassRows(NamedTuple):
             )
             for label, column in zip(known, columns, strict=True)
         }
-        names = _labels.names_of(by_class[known[0]].labels, of_rows["groups"])
-        return cls(by_class, multi_class, names)
+        return cls(by_class, multi_class)
 
     @property
     def first(self) -> _rows.Rows:
@@ -322,7 +320,6 @@ def _columns_of(y_score: Any, labels: list[Any]) -> list[int]:
 
 
 def _checked_scores(y_score: Any, labels: list[Any], *, has_labels: bool) -> NDArray[Any]:
-    """Return the scores as an array with as many columns as labels."""
     try:
         scores = np.asarray(y_score)
     except ValueError as error:

@@ -20,7 +20,7 @@ from skfedauc.counts.disclosure import (
     needs,
 )
 from skfedauc.counts.moments import Summary, ratio
-from skfedauc.counts.state import MOST_ROWS, Ranges, State, by_class
+from skfedauc.counts.state import Ranges, State, by_class
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -155,7 +155,7 @@ def withheld_of(
     enough = n_groups * least
     totals = [int(n.sum()) for n in (n_negatives, n_positives)]
     negatives, positives = (total if total >= enough else None for total in totals)
-    limit = enough - 1 if enough <= MOST_ROWS else None
+    limit = enough - 1 if enough <= _input.MOST_ROWS else None
     most = [limit if total is None else total for total in (negatives, positives)]
     known = tuple(labels) if tell == "labels" else None
     return Withheld(n_groups, negatives, positives, known, False, *most)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skfedauc import _group_codes, _input, _labels, _rows, _words
+from skfedauc import _input, _labels, _rows, _words
 from skfedauc._kernel import Cells
 from skfedauc.counts import reducing
 from skfedauc.counts.bins import Bins
@@ -174,8 +174,7 @@ class ScoreCounts(Saved):
         """
         missing, rule = _labels.check_missing(missing), check_rule(disclosure)
         rows = _rows.check_rows(y_true, y_score, groups, sample_weight, pos_label, missing=missing)
-        state = state_of_rows(rows, n_jobs, _labels.names_of(rows.labels, groups))
-        return cls._of(reducing.reduced(state, rule))
+        return cls._of(reducing.reduced(state_of_rows(rows, n_jobs), rule))
 
     @classmethod
     def from_counts(
@@ -919,14 +918,6 @@ def select_groups(
     return counts._with(state)  # noqa: SLF001
 
 
-def with_columns_of(counts: ScoreCounts, groups: Any) -> ScoreCounts:
-    """Return the counts with the names and the ordered categories of the columns of `groups`."""
-    state = counts._state  # noqa: SLF001
-    names = _labels.names_of(state.labels, groups)
-    orders = _group_codes.category_orders(groups)
-    return counts._with(state._replace(group_names=names, orders=orders))  # noqa: SLF001
-
-
 def with_weights_over(counts: ScoreCounts, exponent: int | None = None) -> ScoreCounts:
     """Return the counts with weights divided by ``2**exponent``, their own by default, exactly."""
     state = counts._state  # noqa: SLF001
@@ -934,7 +925,6 @@ def with_weights_over(counts: ScoreCounts, exponent: int | None = None) -> Score
 
 
 def merge_named(*parts: Any, **options: Any) -> tuple[ScoreCounts, list[str]]:
-    """Merge parts by the options of `ScoreCounts.merge`; also return the names of repeated ones."""
     state, repeated = merged(*parts, **options)
     return ScoreCounts._of(state), repeated  # noqa: SLF001
 
@@ -944,10 +934,8 @@ def view_of(counts: ScoreCounts) -> State:
     return counts._state  # noqa: SLF001
 
 
-def counts_of_rows(
-    rows: _rows.Rows, n_jobs: int | None = None, group_names: tuple[str, ...] = ()
-) -> ScoreCounts:
-    return ScoreCounts._of(state_of_rows(rows, n_jobs, group_names))  # noqa: SLF001
+def counts_of_rows(rows: _rows.Rows, n_jobs: int | None = None) -> ScoreCounts:
+    return ScoreCounts._of(state_of_rows(rows, n_jobs))  # noqa: SLF001
 
 
 def extremes_of(counts: ScoreCounts) -> tuple[ScoreCounts, ScoreCounts]:

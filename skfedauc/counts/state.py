@@ -28,8 +28,6 @@ from skfedauc.counts.moments import ClassRows, Floats, OwnMoments, Summary
 # Lowest and highest possible score of the rows in each cell, of shape (2, n_cells); the score of a
 # cell lies within its range.
 Ranges: TypeAlias = Floats
-# Most rows of a class, so that products and sums of counts fit in 64-bit integers
-MOST_ROWS = 1 << 40
 # From this many rows on, warn if the compiled kernel is not available.
 _MANY_ROWS = 10_000_000
 
@@ -136,7 +134,6 @@ def in_order(sources: Iterable[Source]) -> tuple[Source, ...]:
 
 
 def are_sources(sources: tuple[Source, ...]) -> bool:
-    """Return whether sources from a file are valid."""
     return all(
         isinstance(source.identifier, str)
         and re.fullmatch("[0-9a-f]{32}", source.identifier)
@@ -395,16 +392,14 @@ def by_class(cells: Cells) -> tuple[Cells, NDArray[np.intp]]:
 def check_n_rows(**numbers: Any) -> None:
     for name, counts in numbers.items():
         found = float(np.sum(counts, dtype=np.float64))
-        if found > MOST_ROWS:
+        if found > _input.MOST_ROWS:
             raise ValueError(
                 f"{found:.3g} {name.replace('_', ' ')} are more than a ScoreCounts can count "
                 "exactly (2**40)."
             )
 
 
-def state_of_rows(
-    rows: _rows.Rows, n_jobs: int | None = None, group_names: tuple[str, ...] = ()
-) -> State:
+def state_of_rows(rows: _rows.Rows, n_jobs: int | None = None) -> State:
     n_groups = 1 if rows.labels is None else rows.labels.size
     if rows.scores.size >= _MANY_ROWS and kernel.name() == "numpy":
         _warn_of_slow_kernel()
@@ -414,7 +409,7 @@ def state_of_rows(
     return State(
         cells,
         rows.labels,
-        group_names=group_names,
+        group_names=rows.names,
         classes=rows.classes,
         n_missing=rows.n_missing,
         orders=rows.orders,
@@ -454,7 +449,7 @@ def _faults(state: State) -> Iterator[tuple[str, Any]]:
     negatives, positives, weights = content.negatives, content.positives, content.weights
     what = "cells" if isinstance(content, Cells) else "groups"
     n_rows = [float(counts.sum(dtype=np.float64)) for counts in (negatives, positives)]
-    yield "it has more rows than can be counted", max(n_rows) > MOST_ROWS
+    yield "it has more rows than can be counted", max(n_rows) > _input.MOST_ROWS
     yield f"it has {what} without rows", (negatives == 0) & (positives == 0)
     if weights is not None:
         are_valid = np.isfinite(weights) & (weights >= 0)
@@ -469,7 +464,7 @@ def _faults(state: State) -> Iterator[tuple[str, Any]]:
         yield from moments.faults_of_summary(content, *state.rows_by_class)
     is_sorted = state.labels is None or _labels.are_sorted_labels(state.labels)
     yield "its labels are not in order", not is_sorted
-    can_be_counted = 0 <= state.n_missing <= MOST_ROWS
+    can_be_counted = 0 <= state.n_missing <= _input.MOST_ROWS
     yield "the number of rows left out is none that can be counted", not can_be_counted
     yield "its sources are none", not are_sources(state.sources)
     is_possible = _are_possible(state.disclosure.withheld)
@@ -540,11 +535,11 @@ def _are_possible(withheld: Withheld) -> bool:
     n_groups, negatives, positives, labels, is_low, *most = withheld
     known = [n_groups, *(n for n in (negatives, positives, *most) if n is not None)]
     return (
-        all(type(n) is int and 0 <= n <= MOST_ROWS for n in known)
+        all(type(n) is int and 0 <= n <= _input.MOST_ROWS for n in known)
         and type(is_low) is bool
         and negatives in (None, most[0])
         and positives in (None, most[1])
-        and sum(MOST_ROWS if limit is None else limit for limit in most) >= n_groups
+        and sum(_input.MOST_ROWS if limit is None else limit for limit in most) >= n_groups
         and (n_groups > 0 or withheld.n_rows == 0)
         and len(labels or ()) <= n_groups
     )

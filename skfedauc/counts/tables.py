@@ -49,7 +49,6 @@ _BACKENDS = ("distributed", "ray")
 
 
 def checked_names(columns: Mapping[str, Any], required: tuple[str, ...] = ()) -> Names:
-    """Return the column names that are given, after checking them."""
     for name in ("label", "score", "weight"):
         value = columns[name]
         if not isinstance(value, str) and (value is not None or name in required):
@@ -162,7 +161,7 @@ def counted_rows(
         rows = _rows.check_rows(
             **arguments, pos_label=pos_label, missing=missing, warn_labels=warn_labels
         )
-    return state_of_rows(rows, None, _labels.names_of(rows.labels, arguments.get("groups")))
+    return state_of_rows(rows)
 
 
 def _query_of(frame: nw.LazyFrame[Any], names: Names, bins: Bins | None) -> nw.LazyFrame[Any]:
@@ -280,7 +279,7 @@ def _count_by_query(
     return State(
         Cells(np.zeros(0, np.int64), of_cells, negatives, positives, weights),
         rows.labels,
-        group_names=_labels.names_of(rows.labels, groups),
+        group_names=rows.names,
         classes=rows.classes,
         n_missing=rows.n_missing,
     ).summed(rows.codes)
@@ -306,7 +305,6 @@ def _refuse_other_than_numbers(frame: nw.LazyFrame[Any], names: Names) -> None:
 
 
 def _check_weights(column: str, found: nw.DataFrame[Any]) -> None:
-    """Raise an error for negative, missing, infinite and extreme weights."""
     n_rows, n_valid = (_array(found, name, np.int64) for name in ("n_rows", "n_valid"))
     n_invalid = int((n_rows - n_valid)[_array(found, "is_zero") != 1].sum())
     if n_invalid:
@@ -378,7 +376,6 @@ def count_batches(
 
 
 def _refuse_single_batch(batches: Any) -> None:
-    """Raise an error for a table, a path and other objects that are not iterables of batches."""
     # Asking a lazy table itself for its columns may run its query.
     is_table = hasattr(type(batches), "columns") or hasattr(type(batches), "column_names")
     is_iterable = hasattr(batches, "__iter__") and not isinstance(batches, bytes)
@@ -481,7 +478,7 @@ def _arguments_of_batch(batch: Any, names: Names) -> dict[str, Any]:
             "with these columns, or a function that returns one; got "
             f"{type(rows).__name__}{f' of {len(rows)} items' if is_tuple else ''}."
         )
-    return dict(zip(("y_true", "y_score", "groups", "sample_weight"), rows, strict=False))
+    return dict(zip(_ARGUMENTS, rows, strict=False))
 
 
 def _read_file(path: str, names: Names) -> Any:

@@ -20,7 +20,7 @@ from skfedauc.counts.bins import Bins
 from skfedauc.counts.disclosure import Disclosure, Need, needs
 from skfedauc.counts.files import entry_of
 from skfedauc.counts.reducing import at_level
-from skfedauc.counts.state import MOST_ROWS, State
+from skfedauc.counts.state import State
 
 
 class Grid:
@@ -186,7 +186,7 @@ def _checked(vector: Any, grid: Grid, modulus: int | None) -> NDArray[np.int64]:
             "of the same sites whose masks cancel."
         )
     largest = int(whole.argmax())
-    if whole[largest] > MOST_ROWS:
+    if whole[largest] > _input.MOST_ROWS:
         raise ValueError(
             f"vector has the entry {whole[largest]:,}{_place(grid, largest)}, above 2**40, the "
             "most rows of a class that a ScoreCounts can count exactly; masks may remain in the "

@@ -17,7 +17,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from skfedauc import _group_codes, _input, _labels, _rows, _sklearn, _words
 from skfedauc.counts import ScoreCounts
-from skfedauc.counts.score_counts import counts_of_rows, left_out, with_columns_of
+from skfedauc.counts.score_counts import counts_of_rows, left_out
 from skfedauc.inference import intervals
 from skfedauc.model_selection.splitter import WithinGroupStratifiedKFold
 from skfedauc.pairs import GroupPairs
@@ -297,7 +297,9 @@ def cross_validate_group_auc(
     X = _input.from_array_api(_input.unwrapped(X))
     of_rows = _rows.groups_of_rows(groups, X)
     _rows.check_row_order({"X": X, "y": y, "groups": of_rows, "sample_weight": sample_weight})
-    encoded = _group_codes.EncodedGroups(*_group_codes.encode_groups(of_rows, missing=missing))
+    codes, labels = _group_codes.encode_groups(of_rows, missing=missing)
+    names, orders = _labels.names_of(labels, of_rows), _group_codes.category_orders(of_rows)
+    encoded = _group_codes.EncodedGroups(codes, labels, names, orders)
     target = _input.column_of(y, "y")
     _input.check_length("groups", encoded.codes.size, "y", target.size)
     _input.check_length("X", _sklearn.number_of_rows(X), "y", target.size)
@@ -332,7 +334,7 @@ def cross_validate_group_auc(
     )
     tested = np.concatenate([np.arange(target.size)[test] for _, test in splits])
     return GroupAUCCrossValidation(
-        [with_columns_of(counts, of_rows) for counts, _ in done],
+        [counts for counts, _ in done],
         undefined,
         estimators=[fitted for _, fitted in done] if return_estimator else None,
         rows_repeat=np.unique(tested).size < tested.size,

@@ -25,7 +25,7 @@ from skfedauc.counts import Bins, ScoreCounts
 from skfedauc.counts.files import check, entry_of, label_of
 from skfedauc.counts.merging import Agreement
 from skfedauc.counts.score_counts import identified, view_of
-from skfedauc.counts.state import MOST_ROWS, Source, are_sources, in_order
+from skfedauc.counts.state import Source, are_sources, in_order
 from skfedauc.counts.vectors import check_for_bins, counts_by_bin
 from skfedauc.privacy.laplace import MOST_SCALE, variance_of
 
@@ -135,7 +135,7 @@ def _by_group(state: State, of_release: Callable[[Release], float]) -> NDArray[n
 def check_sizes(state: State, name: str) -> None:
     """Raise a ValueError for counts that no rows with the noise of the releases can have."""
     noise = _MOST_NOISE * _by_group(state, lambda release: release.scale)[:, None]
-    most = MOST_ROWS * float(len(state.releases) + len(state.sources))
+    most = _input.MOST_ROWS * float(len(state.releases) + len(state.sources))
     total = 0.0
     for counts in (state.negatives, state.positives):
         if (counts < -noise).any() or (counts > most + noise).any():

@@ -221,7 +221,7 @@ class GroupAUC(GroupIntervals, GroupComparisons):
         _labels.check_groups_given(groups)
         of_rows = y_true, y_score, groups, sample_weight, pos_label
         rows = _rows.check_rows(*of_rows, missing=missing, clusters=clusters)
-        pairs = GroupPairs.of_rows(rows, n_jobs, _labels.names_of(rows.labels, groups))
+        pairs = GroupPairs.of_rows(rows, n_jobs)
         return cls(pairs, undefined=undefined, min_per_class=min_per_class, measure=measure)
 
     @classmethod
@@ -280,8 +280,7 @@ class GroupAUC(GroupIntervals, GroupComparisons):
         model = _sklearn.scores_of(estimator, X, response_method, pos_label, y=y)
         of_rows = y, model.scores, labels, weights, model.positive
         rows = _rows.check_rows(*of_rows, missing=missing, warn_labels=False, clusters=clusters)
-        pairs = GroupPairs.of_rows(rows, n_jobs, _labels.names_of(rows.labels, labels, groups))
-        return cls(pairs, undefined=undefined, **given)
+        return cls(GroupPairs.of_rows(rows, n_jobs), undefined=undefined, **given)
 
     @functools.cached_property
     def pooled(self) -> float:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from skfedauc import _input, _labels, _words
 from skfedauc._kernel import number_cells
-from skfedauc.counts import DisclosureError
+from skfedauc.counts import DisclosureError, moments
 from skfedauc.counts.disclosure import Need, lacking
 from skfedauc.counts.moments import Floats
 from skfedauc.inference import heterogeneity, intervals, measures
@@ -338,10 +338,8 @@ def _cross_difference_bounds(estimates: GroupEstimates) -> Bounds:
 def bias_aucs(pairs: GroupPairs) -> dict[str, NDArray[np.float64]]:
     """Compare the rows in each group with the rows in all other groups: columns of a table."""
     u2, of_all = pairs.over_others
-    share = np.full(u2.shape, np.nan)
-    np.divide(u2, of_all, out=share, where=of_all > 0)
     # Rounding of weights may give slightly more than 1.
-    np.clip(share, 0.0, 1.0, out=share)
+    share = np.clip(moments.ratio(u2, of_all), 0.0, 1.0)
     bpsn, bnsp = 1.0 - share[0, 1], share[1, 0]
     return {
         "auc": pairs.auc,
