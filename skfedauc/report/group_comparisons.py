@@ -395,19 +395,19 @@ class GroupComparisons:
             raise ValueError("agreement needs rows of both classes.")
         if not used.any():
             raise ValueError("agreement needs a group with rows of both classes.")
-        sides = agreement.class_agreement(counts)
+        distances, tests = agreement.class_agreement(counts)
         strata, own = strata_of(counts), view_of(with_weights_over(counts)).own_moments
         certain, scores, rows = {}, {}, {}
         for i, name in enumerate(("negatives", "positives")):
             mine = variances.positives if i else variances.negatives
             share = mine.weight / mine.weight.sum()
-            certain[name] = agreement.certain_bound(share, sides[1 - i].distances)
+            certain[name] = agreement.certain_bound(share, distances[1 - i])
             scores[name] = {
-                "largest_distance": np.nanmax(sides[i].distances),
-                "mean_distance": np.nansum(share * sides[i].distances),
+                "largest_distance": np.nanmax(distances[i]),
+                "mean_distance": np.nansum(share * distances[i]),
                 "null_mean_distance": np.dot(share, agreement.null_distances(mine.effective)),
-                "statistic": sides[i].statistic,
-                "pvalue": sides[i].pvalue,
+                "statistic": tests[i][0],
+                "pvalue": tests[i][1],
             }
         for name in AVERAGES:
             share = shares(estimates, name)
