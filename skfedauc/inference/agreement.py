@@ -8,7 +8,7 @@ the distributions are equal (Scholz and Stephens 1987).
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,18 +20,6 @@ from skfedauc.counts.moments import Floats, OwnMoments, ratio
 from skfedauc.counts.score_counts import with_weights_over
 from skfedauc.inference.variances import Stratum, Variances
 from skfedauc.pairs import Ranks, ranks_among_all
-
-
-class ClassAgreement(NamedTuple):
-    """Differences between the score distributions of one class in all groups.
-
-    `distances` has the Kolmogorov distance of each group from all groups; NaN without rows. The
-    Anderson-Darling test is NaN with weights or fewer than two groups.
-    """
-
-    distances: Floats
-    statistic: float
-    pvalue: float
 
 
 def kolmogorov_distances(cells: Cells, ranks: Ranks, side: int) -> Floats:
@@ -127,16 +115,19 @@ def _gamma_pvalue(statistic: float, n_samples: int, share: Floats, middle: Float
     return float(gammaincc(shape, max(statistic - shift, 0.0) / scale))
 
 
-def class_agreement(counts: ScoreCounts) -> tuple[ClassAgreement, ClassAgreement]:
-    """Compare the groups' score distributions, for the negatives and for the positives."""
+def class_agreement(counts: ScoreCounts) -> tuple[list[Floats], list[tuple[float, float]]]:
+    """Compare the groups' score distributions, for the negatives and for the positives.
+
+    The first result has the Kolmogorov distance of each group from all groups, NaN without rows,
+    and the second the Anderson-Darling statistic and its p value, NaN with weights or fewer than
+    two groups.
+    """
     cells = with_weights_over(counts).cells
-    ranks = ranks_among_all(cells)
-    found = []
-    for side in (0, 1):  # negatives, positives
-        no_weights = cells.weights is None
-        test = anderson_darling(cells, ranks, side) if no_weights else (np.nan, np.nan)
-        found.append(ClassAgreement(kolmogorov_distances(cells, ranks, side), *test))
-    return found[0], found[1]
+    ranks, sides = ranks_among_all(cells), (0, 1)
+    distances = [kolmogorov_distances(cells, ranks, side) for side in sides]
+    if cells.weights is not None:
+        return distances, [(np.nan, np.nan)] * 2
+    return distances, [anderson_darling(cells, ranks, side) for side in sides]
 
 
 def certain_bound(share: Floats, distances: Floats) -> float:

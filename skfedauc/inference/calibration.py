@@ -111,14 +111,13 @@ class ClusterCells:
         of_unit = of.group_of, of.cluster_of, of.n_groups
         return self._sums(self.cells.groups, *of_unit, events, weight)
 
-    def limits_of_bins(self, bins: Bins, tail: float) -> Limits:
-        """Return the bins' shares of positives by group, with Wilson's limits."""
+    def shares_of_bins(self, bins: Bins) -> Shares:
+        """Return the bins' shares of positives by group."""
         n_clusters, bin_ = self.clusters.n_clusters, np.cumsum(bins.is_first) - 1
         keys = bin_[self.place].astype(np.int64) * n_clusters + self.cluster
         distinct, unit = np.unique(keys, return_inverse=True)
         of_unit = *np.divmod(distinct.astype(np.intp), n_clusters), bins.share.size
-        sums = self._sums(unit, *of_unit, self.amounts.positives, self.amounts.rows)
-        return wilson(bins.share, sums.shares, tail)
+        return self._sums(unit, *of_unit, self.amounts.positives, self.amounts.rows).shares
 
     def _sums(
         self,
@@ -328,9 +327,8 @@ def reliability(
 ) -> tuple[Bins, Limits]:
     """Return the bins of a reliability curve, and 95 % limits of their shares of positives."""
     bins = equal_count_bins(cells, n_bins)
-    if clusters is not None:
-        return bins, clusters.limits_of_bins(bins, 0.025)
-    return bins, wilson(bins.share, bins.n_rows, 0.025)
+    rows = bins.n_rows if clusters is None else clusters.shares_of_bins(bins)
+    return bins, wilson(bins.share, rows, 0.025)
 
 
 def equal_count_bins(cells: Cells, n_bins: int) -> Bins:

@@ -127,7 +127,7 @@ def holm(pvalues: ArrayLike) -> Floats:
 
 
 class Comparisons(NamedTuple):
-    """Differences ``auc - other`` within AUC pairs; arrays have the shape (n_comparisons,).
+    """Differences ``auc - reference_auc`` within AUC pairs; arrays have the shape (n_comparisons,).
 
     `ci_low` and `ci_high` limit each difference, and the simultaneous limits all differences
     together. `statistic` is the normal quantile at which the unadjusted interval ends at 0, with
@@ -135,7 +135,8 @@ class Comparisons(NamedTuple):
     """
 
     auc: Floats
-    other: Floats
+    reference_auc: Floats
+    difference: Floats
     ci_low: Floats
     ci_high: Floats
     statistic: Floats
@@ -256,6 +257,7 @@ def _compared(
 ) -> Comparisons:
     """Compare AUC pairs; comparisons that are not `tested` give NaN."""
     found: Floats = np.full((7, tested.size), np.nan)
+    apart = auc - other
     if tested.any():
         a, b = one.take(tested), two.take(tested)
         r = None if correlation is None else correlation[tested]
@@ -267,10 +269,10 @@ def _compared(
         blocks = [slice(i, i + _AT_ONCE) for i in range(0, int(tested.sum()), _AT_ONCE)]
         deviates = [_deviates(a.take(x), b.take(x), None if r is None else r[x]) for x in blocks]
         deviate = np.concatenate(deviates)
-        found[2, tested] = np.sign((auc - other)[tested]) * deviate
+        found[2, tested] = np.sign(apart[tested]) * deviate
         found[3, tested] = 2.0 * ndtr(-deviate)
         found[6, tested] = adjustment.pvalue(deviate)
-    return Comparisons(auc, other, *found, adjustment.name)  # type: ignore[call-arg]
+    return Comparisons(auc, other, apart, *found, adjustment.name)  # type: ignore[call-arg]
 
 
 def _deviates(one: Spreads, other: Spreads, correlation: Floats | None) -> Floats:
@@ -647,13 +649,8 @@ class MarginTest:
         return f"MarginTest({self.claim}: {result}): {counted(self.n_groups, 'group')}{left_out}"
 
 
-class Extreme(NamedTuple):
-    """One-sided limit, the groups that determine it, and whether it is beyond the bound."""
-
-    limit: float
-    pvalue: float
-    groups: tuple[int, ...]
-    is_shown: bool
+# One-sided limit, p value, and the groups that determine the limit
+Extreme = tuple[float, float, list[int]]
 
 
 def worst_above(lowest: Variances, bound: float, tail: float) -> Extreme:
@@ -662,8 +659,7 @@ def worst_above(lowest: Variances, bound: float, tail: float) -> Extreme:
     spread = AUCSpread.of(lowest).take(numbers)
     found = spread.signed_limit(0.0, normal_quantile(tail))
     deviate = crossing(lambda z: float(spread.signed_limit(0.0, z).min()) - bound)
-    limit = float(found.min())
-    return Extreme(limit, float(ndtr(-deviate)), (int(numbers[found.argmin()]),), limit > bound)
+    return float(found.min()), float(ndtr(-deviate)), [int(numbers[found.argmin()])]
 
 
 def difference_below(extremes: Extremes, bound: float, tail: float) -> Extreme:
@@ -672,4 +668,4 @@ def difference_below(extremes: Extremes, bound: float, tail: float) -> Extreme:
     limit, pair = pairs.largest_limit(deviate_of_furthest_pair(tail, used.size))
     deviate = crossing(lambda z: bound - pairs.largest_limit(z)[0])
     pvalue = float(ndtr(-deviate)) * (2.0 if used.size > MOST_GROUPS else 1.0)
-    return Extreme(limit, min(pvalue, 1.0), tuple(used[list(pair)].tolist()), limit < bound)
+    return limit, min(pvalue, 1.0), used[list(pair)].tolist()

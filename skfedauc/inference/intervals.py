@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit, ndtr, rel_entr, stdtrit
 
 from skfedauc import _input
 from skfedauc.counts.moments import ClassRows, Floats, ratio
@@ -52,8 +54,6 @@ def _limit(
     end: float, auc: ArrayLike, variance: ArrayLike, quantile: ArrayLike, method: Method
 ) -> Floats:
     """Return the limits towards one end of the scale, 0 or 1."""
-    from scipy.special import expit
-
     auc, variance = np.asarray(auc, np.float64), np.asarray(variance, np.float64)
     reach = np.asarray(quantile) * np.sqrt(variance) * (1.0 if end else -1.0)
     found: Floats = np.clip(auc + reach, 0.0, 1.0)
@@ -72,8 +72,6 @@ def exact_limits(auc: ArrayLike, n_smaller_class: ArrayLike, tail: float) -> tup
     independent comparisons. Hoeffding's bound on such a mean (1963), in its Kullback-Leibler form,
     therefore holds for the AUC.
     """
-    from scipy.special import rel_entr
-
     auc = np.asarray(auc, np.float64)
     allowed = -np.log(tail) / np.asarray(n_smaller_class, np.float64)
     near, far = np.stack([auc, auc]), np.stack([np.zeros_like(auc), np.ones_like(auc)])
@@ -152,8 +150,6 @@ class AUCSpread(NamedTuple):
 
         With k independent pairs, the probability of perfect separation is at most AUC**k.
         """
-        from scipy.special import ndtr
-
         with np.errstate(divide="ignore"):
             near = np.exp(np.log(ndtr(-np.asarray(deviate))) / np.maximum(self.n_pairs, 1))
         perfect = self.auc == 1.0 - end
@@ -179,8 +175,6 @@ class AUCSpread(NamedTuple):
 
     def quantile(self, deviate: ArrayLike) -> Floats:
         """Return the quantile of Student's t with the same tail as a normal quantile."""
-        from scipy.special import ndtr, stdtrit
-
         deviate = np.asarray(deviate, np.float64)
         is_normal = np.isinf(self.degrees_of_freedom)
         if is_normal.all():
@@ -294,8 +288,6 @@ class Notes:
     @property
     def column(self) -> Any:
         """The remarks as a column of a table, by group."""
-        import pandas as pd
-
         dtype = None if self._numbers.size else object  # as pandas makes it of no strings
         return pd.Series(self._texts, dtype=dtype).array.take(self._numbers)
 

@@ -122,7 +122,7 @@ def guard_of(measure: Measure, curves: GroupCurves, index: Floats) -> Guard | No
         return None
     of = *_oriented(measure, curves), index
     if isinstance(measure, PartialAUC):
-        return AreaGuard.of(*of).limit
+        return area_guard(*of)
     return functools.partial(sensitivity_guard, *of)
 
 
@@ -378,44 +378,34 @@ def greatest_area_variance(area: Floats, curves: GroupCurves, max_fpr: float) ->
     return (1.0 - shrunk) * (ratio(shrunk, m) + ratio(1.0 / max_fpr, n))
 
 
-class AreaGuard(NamedTuple):
-    """Lower `partial_area` limits that hold if few negatives are within the rates.
+def area_guard(curves: GroupCurves, max_fpr: float, area: Floats) -> Guard:
+    """Return lower `partial_area` limits that hold if few negatives are within the rates.
 
     One part is the limit for a given number of negatives within the rates, with the variance of the
     mean influence value of `fewest_within` negatives. The other part is the area up to the
     threshold of this negative count, without the one at the threshold. The limit is 0 if no
     negative remains.
     """
+    m, n = curves.positives.effective, curves.negatives.effective
+    # Given the number of negatives, a negative beyond the rates has no influence.
+    found = partial_area_influence(curves, max_fpr)
+    beyond = (true_positive_rate(curves, max_fpr) - area)[curves.groups] / max_fpr
+    negatives = found.negatives + curves.share_within(max_fpr) * beyond
+    parts = variances_by_class(curves, Influence(found.positives, negatives))
+    bound = greatest_area_variance(area, curves, max_fpr)
 
-    curves: GroupCurves
-    max_fpr: float
-    area: Floats
-    parts: Floats  # variances by class and group if each negative within the rates has an influence
-
-    @classmethod
-    def of(cls, curves: GroupCurves, max_fpr: float, area: Floats) -> AreaGuard:
-        """Return the guard of each group's area."""
-        # Given the number of negatives, a negative beyond the rates has no influence.
-        found = partial_area_influence(curves, max_fpr)
-        beyond = (true_positive_rate(curves, max_fpr) - area)[curves.groups] / max_fpr
-        negatives = found.negatives + curves.share_within(max_fpr) * beyond
-        parts = variances_by_class(curves, Influence(found.positives, negatives))
-        return cls(curves, max_fpr, area, parts)
-
-    def limit(self, tail: float) -> Floats:
-        """Return the limits with error probability `tail`."""
-        curves, max_fpr, area, parts = self
-        m, n = curves.positives.effective, curves.negatives.effective
+    def limit(tail: float) -> Floats:
         fewest = np.clip(fewest_within(n, max_fpr, tail) - 1.0, 0.0, n * max_fpr)
         reached = _mean_height(curves, ratio(fewest, n, 0.0)) * np.minimum(fewest, 1.0)
         stretch = np.maximum(n * max_fpr / (fewest + 1.0), 1.0)
         stretched = np.array([parts[0], parts[1] * stretch])
         errors = summed_errors(curves, stretched, np.array([m, n * max_fpr]))
-        bound = greatest_area_variance(area, curves, max_fpr)
         variance = np.where(np.isnan(errors.variance), bound, errors.variance)
         given = errors._replace(variance=variance).limits(area, tail)[0]
         low = combined_lower_limit(area, given, reached)
         return np.where(fewest > 0, low, 0.0)
+
+    return limit
 
 
 def perfect_area_limit(curves: GroupCurves, max_fpr: float, tail: float) -> Floats:

@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import brentq
+from scipy.special import chdtrc, fdtrc, log_ndtr, ndtr, ndtri, stdtr, stdtrit
 
 from skfedauc.counts.moments import Floats, is_rounding_error
 
@@ -20,15 +22,11 @@ Pairs = tuple[NDArray[np.intp], NDArray[np.intp]]
 
 def normal_quantile(tail: float) -> float:
     """Return the upper quantile of the standard normal distribution."""
-    from scipy.special import ndtri
-
     return float(-ndtri(tail))
 
 
 def t_quantile(tail: float, degrees_of_freedom: Any) -> Any:
     """Return the upper quantile of Student's t; `degrees_of_freedom` can be an array."""
-    from scipy.special import stdtrit
-
     return -stdtrit(degrees_of_freedom, tail)
 
 
@@ -39,8 +37,6 @@ class StudentT(NamedTuple):
 
     def tail(self, statistic: float) -> float:
         """Return the probability of exceeding `statistic`."""
-        from scipy.special import stdtr
-
         return float(stdtr(self.degrees_of_freedom, -statistic))
 
     def quantile(self, tail: float) -> float:
@@ -54,8 +50,6 @@ def studentized_range_tail(value: ArrayLike, n_groups: int) -> Floats:
     The integral over the largest variable has the probability that another variable is lower by
     more than the value. Unlike scipy's, it is accurate for small probabilities.
     """
-    from scipy.special import log_ndtr
-
     value = np.asarray(value, np.float64)
     found = np.empty(value.size)
     share = np.linspace(0.0, 1.0, 160)
@@ -77,7 +71,6 @@ def studentized_range_tail(value: ArrayLike, n_groups: int) -> Floats:
 @functools.lru_cache(maxsize=256)
 def studentized_range_quantile(alpha: float, n_groups: int) -> float:
     """Return the upper `alpha` quantile of the range of `n_groups` standard normals."""
-    from scipy.optimize import brentq
 
     def excess(value: float) -> float:
         with np.errstate(divide="ignore"):
@@ -145,8 +138,6 @@ class LargestDifference(NamedTuple):
 
     def quantile(self, tail: float) -> float:
         """Return the upper quantile, between the same two bounds."""
-        from scipy.optimize import brentq
-
         null = StudentT(self.degrees_of_freedom)
         low, high = null.quantile(tail / 2.0), null.quantile(tail / (2.0 * self.n_comparisons))
         if self._drawn_tail(low) <= tail:
@@ -156,8 +147,6 @@ class LargestDifference(NamedTuple):
         return float(brentq(lambda x: self._drawn_tail(x) - tail, low, high, xtol=1e-12))
 
     def _drawn_tail(self, statistic: float) -> float:
-        from scipy.special import chdtrc, fdtrc
-
         squares, k = (statistic / self.largest) ** 2, self.n_variables
         if np.isinf(self.degrees_of_freedom):
             return float((self.share * chdtrc(k, squares)).sum())
@@ -234,8 +223,6 @@ class OverGroups(NamedTuple):
 
     def drawn_tail(self, statistic: float) -> float:
         """Return this probability from draws."""
-        from scipy.special import ndtr
-
         if statistic == 0.0:
             return 0.5
         square, product, rest = _draws(self.share.tobytes())
@@ -263,8 +250,6 @@ class OverGroups(NamedTuple):
 
 @functools.lru_cache(maxsize=64)
 def _quantile_over_groups(shares: bytes, tail: float) -> float:
-    from scipy.optimize import brentq
-
     null = OverGroups(np.frombuffer(shares))
 
     def excess(logarithm: float) -> float:

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from skfedauc import _rows
 from skfedauc._group_codes import number_integers
@@ -137,8 +138,6 @@ class Units:
 
     def table(self, values: Floats) -> Any:
         """Return unit values as a sparse array, with a row for each group."""
-        from scipy.sparse import csr_array
-
         shape = self.n_groups, self.n_clusters
         return csr_array((values, (self.group, self.cluster)), shape=shape)
 

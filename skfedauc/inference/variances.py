@@ -20,6 +20,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from skfedauc._kernel import PlacementSums
@@ -212,8 +213,6 @@ class Variances:
 
 def numbered(*columns: NDArray[Any]) -> Numbers:
     """Number the elements of columns; elements that are equal in all columns share a number."""
-    import pandas as pd
-
     bits = [np.ascontiguousarray(column, np.float64).view(np.uint64) for column in columns]
     key = np.zeros_like(bits[0])
     for column in bits:

@@ -40,9 +40,10 @@ References
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from skfedauc._labels import index_of_labels
@@ -50,9 +51,6 @@ from skfedauc._words import counted
 from skfedauc.inference.intervals import AUCSpread
 from skfedauc.inference.quantiles import normal_quantile
 from skfedauc.privacy.state import State
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Floats = NDArray[np.float64]
 
@@ -278,8 +276,6 @@ def _weights(
 
 def interval_table(state: State, of: str, tail: float) -> pd.DataFrame:
     """Return the table of `PrivateCounts.confidence_intervals`; `tail` is each limit's error."""
-    import pandas as pd
-
     noisy = NoisyCounts(
         state.negatives.astype(np.float64), state.positives.astype(np.float64), state.variance
     )
@@ -300,8 +296,6 @@ def interval_table(state: State, of: str, tail: float) -> pd.DataFrame:
 def _by_statistic(
     noisy: NoisyCounts, aucs: NoisyAUCs, is_point: NDArray[np.bool_], tail: float
 ) -> pd.DataFrame:
-    import pandas as pd
-
     all_rows = noisy.pooled()
     (note,) = _notes(all_rows)
     pooled = _UNDEFINED if note else NoisyAUCs(all_rows, is_point).estimate(None, tail)

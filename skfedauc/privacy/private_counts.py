@@ -12,8 +12,6 @@ from skfedauc.counts.files import OtherFileError, Saved
 from skfedauc.counts.score_counts import view_of
 from skfedauc.counts.state import Source, new_source
 from skfedauc.counts.vectors import Grid
-from skfedauc.inference.intervals import check_confidence_level
-from skfedauc.privacy.intervals import interval_table
 from skfedauc.privacy.laplace import check_epsilon, with_noise
 from skfedauc.privacy.state import Release, State, content_of, exact_state, merged, read_content
 
@@ -292,7 +290,10 @@ class PrivateCounts(Saved, State):
         oslo    False
         dtype: bool
         """
-        tail = (1.0 - check_confidence_level(confidence_level)) / 2.0
+        # Devices make counts without pandas and SciPy.
+        from skfedauc.privacy.intervals import interval_table
+
+        tail = (1.0 - _input.check_share(confidence_level, "confidence_level")) / 2.0
         _input.check_option("of", of, ("groups", "statistics"))
         return interval_table(self, of, tail)
 

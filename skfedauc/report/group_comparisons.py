@@ -194,19 +194,22 @@ class GroupComparisons:
         auc, used = estimates.group_values
         of_whom = "" if used.all() else " with an AUC"
         n_tested = 0 if estimates.n_replaced else int(used.sum())
-        found, estimate = differences.Extreme(np.nan, np.nan, (), False), np.nan
+        limit = pvalue = estimate = np.nan
+        furthest: list[int] = []
         if reference is None:
             claim = f"the AUCs of all groups{of_whom} differ by less than {bound:.6g}"
             if n_tested > 1:
-                found = differences.difference_below(estimates.extremes_in_use, bound, tail)
+                ends = estimates.extremes_in_use
+                limit, pvalue, furthest = differences.difference_below(ends, bound, tail)
                 estimate = float(np.ptp(auc[used]))
         else:
             claim = f"the AUC of every group{of_whom} is above {bound:.6g}"
             if n_tested:
-                found = differences.worst_above(estimates.extremes_in_use.lowest, bound, tail)
+                lowest = estimates.extremes_in_use.lowest
+                limit, pvalue, furthest = differences.worst_above(lowest, bound, tail)
                 estimate = float(auc[used].min())
-        labels = tuple(estimates.labels.tolist()[group] for group in found.groups)
-        limit, pvalue, _, is_shown = found
+        labels = tuple(estimates.labels.tolist()[group] for group in furthest)
+        is_shown = limit < bound if reference is None else limit > bound
         of_groups = labels, int(used.sum()), int((~used).sum())
         return MarginTest(
             claim, is_shown, pvalue, estimate, limit, bound, confidence_level, *of_groups
@@ -257,9 +260,10 @@ class GroupComparisons:
             order, number = _groups_and_reference(counts, reference)
             if number is None:
                 found = differences.compare_with_rest(extremes, confidence_level)
-                return _comparison_table(found, labels).take(order)
+                return pd.DataFrame(found._asdict(), labels).take(order)
             found = differences.compare_with_reference(extremes, number, confidence_level)
-            return _comparison_table(found, labels.delete(number)).take(order - (order > number))
+            table = pd.DataFrame(found._asdict(), labels.delete(number))
+            return table.take(order - (order > number))
         if len(labels) > _MOST_IN_PAIRS:
             raise ValueError(
                 f"compare_groups compares all pairs of at most {_MOST_IN_PAIRS} groups; got "
@@ -269,7 +273,7 @@ class GroupComparisons:
         first, second = (order[numbers] for numbers in np.triu_indices(len(labels), 1))
         index = pd.MultiIndex.from_arrays([flat[first], flat[second]], names=["group", "reference"])
         found = differences.compare_pairs(extremes, first, second, confidence_level)
-        return _comparison_table(found, index)
+        return pd.DataFrame(found._asdict(), index)
 
     def ranking(self, *, confidence_level: float = 0.95) -> pd.DataFrame:
         """Return shrunken group AUCs, and group ranks with confidence sets.
@@ -391,19 +395,19 @@ class GroupComparisons:
             raise ValueError("agreement needs rows of both classes.")
         if not used.any():
             raise ValueError("agreement needs a group with rows of both classes.")
-        sides = agreement.class_agreement(counts)
+        distances, tests = agreement.class_agreement(counts)
         strata, own = strata_of(counts), view_of(with_weights_over(counts)).own_moments
         certain, scores, rows = {}, {}, {}
         for i, name in enumerate(("negatives", "positives")):
             mine = variances.positives if i else variances.negatives
             share = mine.weight / mine.weight.sum()
-            certain[name] = agreement.certain_bound(share, sides[1 - i].distances)
+            certain[name] = agreement.certain_bound(share, distances[1 - i])
             scores[name] = {
-                "largest_distance": np.nanmax(sides[i].distances),
-                "mean_distance": np.nansum(share * sides[i].distances),
+                "largest_distance": np.nanmax(distances[i]),
+                "mean_distance": np.nansum(share * distances[i]),
                 "null_mean_distance": np.dot(share, agreement.null_distances(mine.effective)),
-                "statistic": sides[i].statistic,
-                "pvalue": sides[i].pvalue,
+                "statistic": tests[i][0],
+                "pvalue": tests[i][1],
             }
         for name in AVERAGES:
             share = shares(estimates, name)
@@ -462,12 +466,6 @@ def _of_others(cells: Cells, place: NDArray[np.intp], g: int) -> RocCurve | None
             return None
         rates.append(np.append(0.0, above / above[-1]))
     return RocCurve(*rates)
-
-
-def _comparison_table(found: differences.Comparisons, index: Any) -> pd.DataFrame:
-    table = pd.DataFrame(found._asdict(), index=index).rename(columns={"other": "reference_auc"})
-    table.insert(2, "difference", found.auc - found.other)
-    return table
 
 
 def difference_test(estimates: GroupEstimates, confidence_level: float) -> DifferenceTest:
