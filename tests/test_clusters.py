@@ -57,6 +57,11 @@ def counts_of(rows, kept=slice(None), **options):
     )
 
 
+def compared(rows, other, **options):
+    known = {name: rows[name] for name in ("groups", "clusters", "sample_weight")}
+    return compare_models(rows["y_true"], {"a": rows["y_score"], "b": other}, **known, **options)
+
+
 def weights_of(rows):
     given = rows["sample_weight"]
     return np.ones(rows["y_true"].size) if given is None else given
@@ -71,12 +76,6 @@ def placements_of(rows, mine):
     found[pos] = wins @ w[neg] / w[neg].sum()
     found[neg] = w[pos] @ wins / w[pos].sum()
     return found
-
-
-def correction_of(share, c):
-    """Return Bell and McCaffrey's correction of the residual of cluster c, given all shares."""
-    remaining = (1 - share[c]) ** 2 + sum(p**2 for i, p in enumerate(share) if i != c)
-    return 1 / np.sqrt(remaining)
 
 
 def residuals_of(rows, g):
@@ -94,21 +93,17 @@ def residuals_of(rows, g):
 
 
 def corrections_of(rows, of_class):
-    """Return the correction of each cluster with rows of a class of a group."""
+    """Return Bell and McCaffrey's correction of each cluster with rows of a class of a group."""
     w, clusters = weights_of(rows), rows["clusters"]
-    labels = sorted(set(clusters[of_class]))
     total = w[of_class].sum()
-    share = [w[of_class & (clusters == c)].sum() / total for c in labels]
-    return {c: correction_of(share, i) for i, c in enumerate(labels)}
-
-
-def covariance_of(rows, g, h):
-    one, other = (residuals_of(rows, group).sum(axis=0) for group in (g, h))
-    return (one * other).sum()
+    share = {c: w[of_class & (clusters == c)].sum() / total for c in set(clusters[of_class])}
+    squares = sum(p**2 for p in share.values())
+    return {c: 1 / np.sqrt((1 - p) ** 2 + squares - p**2) for c, p in share.items()}
 
 
 def covariances_of(rows, labels=range(4)):
-    return np.array([[covariance_of(rows, g, h) for h in labels] for g in labels])
+    of_groups = np.array([residuals_of(rows, g).sum(axis=0) for g in labels])
+    return of_groups @ of_groups.T
 
 
 CASES = [(seed, shared, weighted) for seed in range(2) for shared in (0, 1) for weighted in (0, 1)]
@@ -163,12 +158,7 @@ def test_variance_of_pooled_for_fixed_groups_equals_sums_over_rows(seed, shared,
 def test_paired_comparison_equals_sums_over_rows(seed, shared, weighted):
     rows = simulated(seed, shared, weighted)
     other = (rows["y_score"] + np.random.default_rng(seed).normal(size=240)).round(1)
-    found = compare_models(
-        rows["y_true"],
-        {"a": rows["y_score"], "b": other},
-        **{name: rows[name] for name in ("groups", "clusters", "sample_weight")},
-        statistic="macro",
-    )
+    found = compared(rows, other, statistic="macro")
     rows_of_other = {**rows, "y_score": other}
     of_groups = np.array(
         [(residuals_of(rows, g) - residuals_of(rows_of_other, g)).sum(axis=0) for g in range(4)]
@@ -251,12 +241,10 @@ def test_unknown_variance_of_a_group_may_be_correlated_with_the_others():
     found = variances.of_average(np.full(4, 0.25))
     assert found == pytest.approx(error**2, rel=1e-9)
     other = rows["y_score"] + np.random.default_rng(0).normal(size=240)
-    scores = {"a": rows["y_score"], "b": other}
-    known = {"groups": rows["groups"], "clusters": rows["clusters"]}
     for statistic in ("pooled", *AVERAGES):
-        compared = compare_models(rows["y_true"], scores, statistic=statistic, **known)
-        assert 0 <= compared.pvalue <= 1
-    assert compared.by_group["pvalue"].notna().tolist() == [True, True, False, True]
+        found = compared(rows, other, statistic=statistic)
+        assert 0 <= found.pvalue <= 1
+    assert found.by_group["pvalue"].notna().tolist() == [True, True, False, True]
 
 
 def test_variance_of_unequal_fully_dependent_clusters_is_unbiased():
@@ -510,9 +498,7 @@ def test_shared_clusters_are_seen_and_tau_is_undefined():
     rows = simulated(0, shared=True, n=1000, n_groups=25)
     table = report_of(rows).confidence_intervals(of="statistics")
     assert (table["estimand"] == "these groups, new rows").all()
-    scores = {"a": rows["y_score"], "b": -rows["y_score"]}
-    known = {"groups": rows["groups"], "clusters": rows["clusters"]}
-    assert compare_models(rows["y_true"], scores, **known).over == "rows"
+    assert compared(rows, -rows["y_score"]).over == "rows"
 
 
 def test_bad_clusters_of_counts():

@@ -395,19 +395,20 @@ def mover(auc, other, limits, limits_of_other):
     return auc - other - below, auc - other + above
 
 
+def limits_of_pair(v, one, other, deviate):
+    """Return the limits of the difference of two groups at a normal quantile."""
+    limits = (
+        hull(v.auc[g], v.delong[g], v.positives.n[g], v.negatives.n[g], deviate)
+        for g in (one, other)
+    )
+    return mover(v.auc[one], v.auc[other], *limits)
+
+
 def pair_deviate(v, first, second):
     """Return the normal quantile at which the interval of a difference ends at 0."""
     if v.auc[first] < v.auc[second]:
         first, second = second, first
-    rows = v.positives.n, v.negatives.n
-
-    def lower_limit(deviate):
-        limits = (
-            hull(v.auc[g], v.delong[g], rows[0][g], rows[1][g], deviate) for g in (first, second)
-        )
-        return mover(v.auc[first], v.auc[second], *limits)[0]
-
-    return optimize.brentq(lower_limit, 0.0, 20.0, xtol=1e-13)
+    return optimize.brentq(lambda d: limits_of_pair(v, first, second, d)[0], 0, 20, xtol=1e-13)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -566,11 +567,7 @@ def test_pairs_are_compared_by_the_limits_of_both_groups():
             (stats.norm.isf(0.025), (row.ci_low, row.ci_high)),
             (quantile, (row.simultaneous_low, row.simultaneous_high)),
         ):
-            limits = (
-                hull(v.auc[g], v.delong[g], v.positives.n[g], v.negatives.n[g], deviate)
-                for g in (one, other)
-            )
-            assert expected == pytest.approx(mover(v.auc[one], v.auc[other], *limits), abs=1e-9)
+            assert expected == pytest.approx(limits_of_pair(v, one, other, deviate), abs=1e-9)
         assert ((row.ci_low > 0) | (row.ci_high < 0)) == (row.pvalue < 0.05)
         adjusted = row.pvalue_adjusted < 0.05
         assert ((row.simultaneous_low > 0) | (row.simultaneous_high < 0)) == adjusted

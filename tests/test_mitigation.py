@@ -87,42 +87,30 @@ def assert_same_outputs(actual, expected, of=""):
         assert_allclose(one, other, rtol=0, atol=1e-9, err_msg=of)
 
 
-def listed(columns):
-    return columns if isinstance(columns, list) else [columns]
+@pytest.fixture(params=[*((columns, True) for columns in COLUMNS), ("band", False)], ids=str)
+def way(request, people):
+    """Return X, its features, its sensitive columns, y, and the options of MitigatedClassifier."""
+    (columns, drop), (X, y) = request.param, people
+    # These classifiers need numbers, so the text column stays only if it is sensitive.
+    X = X if "sex" in columns else X.drop(columns="sex")
+    features = X.drop(columns=columns) if drop else X
+    return X, features, X[columns], y, {"groups": columns, "drop": drop}
 
 
-def features_of(X, columns, drop):
-    return X.drop(columns=listed(columns)) if drop else X
-
-
-# Without `drop`, the classifier must accept the sensitive column.
-WAYS = [(columns, True) for columns in COLUMNS] + [("band", False)]
-every_way = pytest.mark.parametrize(("columns", "drop"), WAYS, ids=str)
-
-
-def numeric(X, columns):
-    """Drop the text column unless it is sensitive, because these classifiers need numbers."""
-    return X if "sex" in listed(columns) else X.drop(columns="sex")
-
-
-@every_way
-def test_thresholds(people, columns, drop):
-    X, y = numeric(people[0], columns), people[1]
-    plain = thresholds().fit(features_of(X, columns, drop), y, sensitive_features=X[columns])
-    expected = plain.predict(
-        features_of(X, columns, drop), sensitive_features=X[columns], random_state=3
-    )
-    model = mitigated("ThresholdOptimizer", columns, drop=drop).fit(X, y)
+def test_thresholds(way):
+    X, features, sensitive, y, options = way
+    plain = thresholds().fit(features, y, sensitive_features=sensitive)
+    expected = plain.predict(features, sensitive_features=sensitive, random_state=3)
+    model = mitigated("ThresholdOptimizer", **options).fit(X, y)
     assert_array_equal(model.predict(X), expected)
     assert 0 < expected.mean() < 1
 
 
-@every_way
-def test_mixture_of_a_reduction(people, columns, drop):
-    X, y = numeric(people[0], columns), people[1]
-    features, plain = features_of(X, columns, drop), gradient()
-    plain.fit(features, y, sensitive_features=X[columns])
-    model = mitigated("ExponentiatedGradient", columns, drop=drop).fit(X, y)
+def test_mixture_of_a_reduction(way):
+    X, features, sensitive, y, options = way
+    plain = gradient()
+    plain.fit(features, y, sensitive_features=sensitive)
+    model = mitigated("ExponentiatedGradient", **options).fit(X, y)
     assert_array_equal(model.predict(X), plain.predict(features, random_state=3))
     mixture = sum(
         weight * plain.predictors_[i].predict_proba(features)

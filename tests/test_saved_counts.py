@@ -8,6 +8,7 @@ import os
 import pickle
 import re
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -342,18 +343,13 @@ def test_threads_give_the_same_identifier():
     for seed in range(20):
         counts = some_counts(seed)
         together = threading.Barrier(4)
-        found = []
 
-        def convert(counts=counts, together=together, found=found):
+        def convert(_, counts=counts, together=together):
             together.wait()
-            found.append(counts.to_bytes())
+            return counts.to_bytes()
 
-        threads = [threading.Thread(target=convert) for _ in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert len(set(found)) == 1
+        with ThreadPoolExecutor(4) as pool:
+            assert len(set(pool.map(convert, range(4)))) == 1
 
 
 def through_skops(counts):
