@@ -280,6 +280,7 @@ def _count_by_query(
         Cells(np.zeros(0, np.int64), of_cells, negatives, positives, weights),
         rows.labels,
         group_names=rows.names,
+        orders=rows.orders,
         classes=rows.classes,
         n_missing=rows.n_missing,
     ).summed(rows.codes)
