@@ -321,6 +321,13 @@ def ordered(kind, band):
     return pl.Series("band", band).cast(pl.Enum(BANDS))
 
 
+def test_lazy_tables_keep_the_order_of_categories():
+    y, score, band, _ = banded()
+    table = pl.DataFrame({"ill": y, "risk": score, "band": ordered("polars", band)}).lazy()
+    counts = ScoreCounts.from_table(table, label="ill", score="risk", group="band")
+    assert GroupAUC(counts).by_group.index.tolist() == BANDS
+
+
 @pytest.mark.parametrize("kind", ["pandas", "categorical", "polars"])
 def test_tables_list_ordered_categories_in_their_order(kind):
     y, score, band, _ = banded()
