@@ -462,9 +462,9 @@ Estimates = Callable[[float], tuple[Limits, Limits]]
 class AllPairs:
     """Differences between all pairs of groups, with limits for all pairs together.
 
-    No limit is beyond that of the largest difference, and none above `most`. Above `MOST_GROUPS`
-    groups, the limits of single groups add up, and there are no correlations, of shape (n_groups,
-    n_groups), which are None for independent values as well.
+    No limit is beyond that of the largest difference, and none above `most`. `correlation` has the
+    shape (n_groups, n_groups); None for independent values. Above `MOST_GROUPS` groups, it is None
+    as well, and the limits of single groups add up.
     """
 
     estimates: Estimates
