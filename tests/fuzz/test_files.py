@@ -125,8 +125,9 @@ def expected_of(rows):
         return None
     if all(text.endswith(".0") and text[:-2].lstrip("-").isdigit() for text in group):
         group = [text[:-2] for text in group]
-    group = np.array(group, object)
-    return {label: pairs_of(y[group == label] == 1, s[group == label]) for label in set(group)}
+    # A comparison by numpy takes NULs off the end of a label.
+    of_label = {label: np.array([text == label for text in group]) for label in set(group)}
+    return {label: pairs_of(y[rows] == 1, s[rows]) for label, rows in of_label.items()}
 
 
 def pairs_of(positive, scores):
