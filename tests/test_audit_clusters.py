@@ -1,5 +1,7 @@
 """Audits of clustered rows: variances by infinitesimal jackknife, single rows, ways to an audit."""
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,14 +12,15 @@ from scipy.special import logit
 from sklearn.compose import ColumnTransformer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
+from test_clusters import residuals_of, weights_of
 from test_clusters import simulated as clustered_rows
-from test_clusters import weights_of
 
 from skfedauc import FairnessAudit, GroupAUC, ScoreCounts
 from skfedauc.audit import rates_and_gaps
 from skfedauc.audit.answers import answer
 from skfedauc.inference import proportions as limits_of
 from skfedauc.inference.cross_gap import cross_gaps
+from skfedauc.inference.model_comparison import joint_disparities
 
 # Cells of denominator and events, [negatives, positives] x [not selected, selected], and the same
 # from labels y and decisions d
@@ -251,3 +254,60 @@ def test_intervals_of_ratios_contain_the_ratio(sigma):
         if not np.isnan(found.estimate):
             assert found.ci_low <= found.estimate <= found.ci_high
         assert (found.verdict == "differ") == (found.pvalue < 0.05)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("shared", [False, True])
+def test_changes_between_models_on_clustered_rows(shared, weighted):
+    """Covariances of both models' values, from residuals by brute force and the jackknife."""
+    first = simulated(1, shared=shared, weighted=weighted)
+    rng, y, w, groups = np.random.default_rng(0), first["y_true"], weights_of(first), range(3)
+    other = np.clip(first["y_score"] + rng.normal(size=y.size).round(1) / 10, 0.01, 0.99)
+    both = first, {**first, "y_score": other}
+    models = audit_of(both[0]).compare(audit_of(both[1]))._models_by("group")
+
+    def expected_of(question):
+        """Residuals by model, group and cluster."""
+        if question == "difference":
+            return np.array([[residuals_of(of, g).sum(axis=0) for g in groups] for of in both])
+        found = []
+        for rows, g in ((of, g) for of in both for g in groups):
+            own, value = rows["groups"] == g, rows["y_score"] - y
+            if question == "true_positive_rate_difference":
+                own, value = own & y, rows["y_score"] >= 0.5
+
+            def of_rows(omega, own=own, value=value):
+                return np.average(value[own], weights=(omega * w)[own])
+
+            found.append(jackknifed(of_rows, rows["clusters"]))
+            found[-1] /= np.sqrt(correction(rows["clusters"], w * own))
+        return np.array(found).reshape(2, 3, -1)
+
+    for name in ("difference", "true_positive_rate_difference", "calibration_difference"):
+        values = rates_and_gaps.QUESTIONS[name].changes(models).values
+        before, after = expected_of(name)
+        products = [one @ two.T for one, two in ((before, before), (after, after), (before, after))]
+        variance = np.array([of.diagonal() for of in products[:2]])
+        if name == "true_positive_rate_difference":  # The variance is at least that of rows.
+            assert (values.variance > 0.999 * variance).all()
+            values = values._replace(variance=variance)
+        assert_allclose(values.variance, variance, rtol=1e-5)
+        assert_allclose(values.covariance, products[2].diagonal(), rtol=1e-5, atol=1e-9)
+        assert (values.between is not None) == shared
+        for g, h in itertools.permutations(groups, 2):
+            gap = (before[g] - before[h]) @ (before[g] - before[h])
+            assert_allclose(values.variance_between(0, g, h), gap, rtol=1e-5)
+            assert_allclose(values.across(g, h), products[2][g, h], rtol=1e-5, atol=1e-9)
+
+    changes = rates_and_gaps.QUESTIONS["xauc_disparity"].changes(models)
+    for g in groups:
+        parts = []
+        for rows in both:
+            sides = {**rows, "groups": np.where((rows["groups"] == g) == y, 0, 1)}
+            one, two = (residuals_of(sides, side).sum(axis=0) for side in (0, 1))
+            parts.append(one - two)
+        error = np.sqrt(((parts[1] - parts[0]) ** 2).sum())
+        low, high = changes.limits(0.95)
+        joint = joint_disparities(models.rows)
+        reach = stats.t.ppf(0.975, joint.freedom[0, 1, g]) * error
+        assert_allclose((high[g] - low[g]) / 2.0, reach, rtol=1e-9)

@@ -12,14 +12,17 @@ from sklearn.svm import LinearSVC
 from test_audit_clusters import jackknifed
 
 from skfedauc import FairnessAudit, GroupAUC, compare_models
+from skfedauc.audit.wording import sentence, short
 from skfedauc.inference.model_comparison import (
     GroupValues,
     auc_values,
     gap_change,
     joint_disparities,
+    joint_within,
     rate_changes,
 )
 from skfedauc.inference.row_effects import Rows
+from skfedauc.report.group_auc import estimates_of
 
 
 def two_models(seed=0, n=1500, spread=0.8, **options):
@@ -74,8 +77,10 @@ def test_gap_changes_are_those_of_inference(compared):
     comparison, (y, score, better, groups) = compared
     codes = np.unique(groups, return_inverse=True)[1]
     rows = Rows(y == 1, np.array([score, better]), np.ones(y.size), codes, 3)
-    own, _ = auc_values(rows)
-    expected = gap_change(GroupValues.of_aucs(rows, own), 0.975)
+    within = joint_within(rows, auc_values(rows)[0])
+    reports = [GroupAUC.from_predictions(y, of, groups=groups) for of in (score, better)]
+    of_models = [estimates_of(report).variances for report in reports]
+    expected = gap_change(GroupValues.of_aucs(within, of_models), 0.975)
     found = comparison.answers["group"]["difference"]
     numbers = [found.estimate, found.ci_low, found.ci_high, found.pvalue]
     np.testing.assert_allclose(numbers, [*expected[:3], min(2 * expected[3], 1)], rtol=1e-9)
@@ -170,11 +175,11 @@ def test_what_cannot_be_compared_is_said():
     from_counts = FairnessAudit(audit.report)
     for other, error, message in (
         (from_counts, ValueError, "a comparison needs rows"),
-        (audit_of(1 - y, score, groups), ValueError, "same labels, groups and weights"),
-        (audit_of(y, score, groups[::-1]), ValueError, "same labels, groups and weights"),
-        (audit_of(y, score, groups, y + 1.0), ValueError, "same labels, groups and weights"),
+        (audit_of(1 - y, score, groups), ValueError, "same labels, groups, weights"),
+        (audit_of(y, score, groups[::-1]), ValueError, "same labels, groups, weights"),
+        (audit_of(y, score, groups, y + 1.0), ValueError, "same labels, groups, weights"),
         (audit_of(y, score, groups, min_per_class=5), ValueError, "equal columns and min_per"),
-        (audit_of(y, score, groups, clusters=np.arange(y.size)), ValueError, "independent rows"),
+        (audit_of(y, score, groups, clusters=np.arange(y.size)), ValueError, "same labels"),
         (score, TypeError, "other must be a FairnessAudit; got"),
     ):
         with pytest.raises(error, match=message):
@@ -221,3 +226,25 @@ def test_limits_of_changes_of_gaps_of_rates_cover(rate, q, n):
         _, low, high, _ = gap_change(values, 0.95)
         held.append(low <= (1 - rate) * q <= high)
     assert np.mean(held) > 0.9
+
+
+def test_changes_are_those_of_groups_with_enough_rows():
+    """A group of few rows, which has both models' largest gaps, changes no answer."""
+    (y, *scores, groups) = two_models(3, 900)[1]
+    rng, few = np.random.default_rng(0), np.tile([0, 1], 20)
+    y, groups = np.append(y, few), np.append(groups, ["tiny"] * 40)
+    scores = [np.append(of, rng.random(40) - few) for of in scores]
+    kept = groups != "tiny"
+    found, expected = (
+        audit_of(y[rows], scores[0][rows], groups[rows], threshold=None)
+        .compare(audit_of(y[rows], scores[1][rows], groups[rows], threshold=None))
+        .answers["group"]["difference"]
+        for rows in (slice(None), kept)
+    )
+    assert found.shown == expected.shown
+    assert (found.before, found.after) == (expected.before, expected.after)
+    assert found.few == {"tiny"} == {*found.groups} - {*expected.groups}
+    largest = np.ptp(found.table[["before", "after"]], axis=0)
+    assert " With tiny (40 rows, few of a class), the largest is " in sentence(found)
+    assert f"{largest['before']:.3f} with before and {largest['after']:.3f}" in sentence(found)
+    assert "tiny" not in short(found)

@@ -208,27 +208,30 @@ def _larger(question: Question, sample: Sample, n_claims: int) -> Answer:
     return replace(found, table=None, reference=None)
 
 
-def change(
-    question: Question, pair: tuple[Sample, Sample], models: TwoModels, n_claims: int = 1
-) -> Answer:
-    """Return how a gap changes from the first to the second model on the same rows."""
-    sample = pair[0]
-    missing = question.missing(sample) or question.missing(pair[1])
+def change(question: Question, models: TwoModels, n_claims: int = 1) -> Answer:
+    """Return how a gap changes from the first to the second model on the same rows.
+
+    The gap is that between groups with enough rows, if there are two.
+    """
+    sample = models.samples[0]
+    missing = next(filter(None, map(question.missing, models.samples)), "")
     if missing:
         return Answer(question, sample.column, models=models.names, missing=missing)
     assert question.changes is not None
     alpha, found = (1.0 - LEVEL) / n_claims, question.changes(models)
-    values, groups = found.values.values, sample.groups
+    values, groups, few = found.values.values, sample.groups, sample.few_groups
     if np.isnan(values).any() and not question.is_with_others:
         lacks = f"{question.rows} in each group"
         return Answer(question, sample.column, models=models.names, missing=lacks)
+    is_large = np.array([group not in few for group in groups])
     if question.is_with_others:
-        g, (estimate, low, high), pvalue = _clearest_change(found, alpha)
+        g, (estimate, low, high), pvalue = _clearest_change(found, alpha, is_large)
         (before, after), ends = values[:, g].tolist(), [groups[g], None]
     else:
-        estimate, low, high, pvalue = model_comparison.gap_change(found.values, 1.0 - alpha)
-        before, after = np.ptp(values, axis=1).tolist()
-        ends = [groups[g] for g in ends_of(values[1])]
+        large = found.values.of_groups(is_large)
+        estimate, low, high, pvalue = model_comparison.gap_change(large, 1.0 - alpha)
+        before, after = np.ptp(large.values, axis=1).tolist()
+        ends = [groups[np.flatnonzero(is_large)[g]] for g in ends_of(large.values[1])]
     table = {"n_rows": sample.n_rows(question.rows), "before": values[0], "after": values[1]}
     table["difference"] = values[1] - values[0]
     table["ci_low"], table["ci_high"] = found.limits(LEVEL)
@@ -245,25 +248,22 @@ def change(
         shown=changed,
         groups=groups,
         table=pd.DataFrame(table, index=estimates_of(sample.report).labels.copy()),
-        few=sample.few_groups,
+        few=few,
         before=before,
         after=after,
         models=models.names,
     )
 
 
-def change_within(
-    gap: Answer, pair: tuple[Sample, Sample], models: TwoModels, n_claims: int
-) -> Answer:
+def change_within(gap: Answer, models: TwoModels, n_claims: int) -> Answer:
     question = replace(gap.question, name="within", title="AUC within groups")
     if gap.missing:
         return replace(gap, question=question)
-    share = shares(estimates_of(pair[0].report), "within")
-    bounded = np.array([estimates_of(sample.report).variances.bounded for sample in pair])
-    own, _ = model_comparison.auc_values(models.rows)
-    within = model_comparison.joint_within(models.rows, own)
+    estimates = [estimates_of(sample.report) for sample in models.samples]
+    share = shares(estimates[0], "within")
+    bounded = np.array([of.variances.bounded for of in estimates])
     assert share is not None
-    given = within, share, bounded, _PAIR, gap.confidence_level
+    given = models.within, share, bounded, _PAIR, gap.confidence_level
     found = model_comparison.compare_average(*given)
     before, after, estimate, low, high = (float(column[0]) for column in found[:5])
     pvalue = min(n_claims * float(found.pvalue[0]), 1.0)
@@ -281,13 +281,15 @@ def _verdict_of_change(gap: Gap, before: float, after: float) -> Verdict:
     return "smaller" if abs(after) < abs(before) else "larger"
 
 
-def _clearest_change(found: Changes, alpha: float) -> tuple[int, list[float], float]:
-    """Return the clearest change's group, its limits for all groups together, and the p value."""
+def _clearest_change(
+    found: Changes, alpha: float, among: NDArray[np.bool_]
+) -> tuple[int, list[float], float]:
+    """Return the clearest change's group, its limits for these groups together, and the p value."""
     change: Floats = found.values.values[1] - found.values.values[0]
     # The values of two groups differ in sign only.
-    n_claims = 1 if change.size == 2 else change.size
+    n_claims = 1 if change.size == 2 else int(among.sum())
     assert found.pvalue is not None
-    g = int(np.argmin(np.nan_to_num(found.pvalue, nan=2.0)))
+    g = int(np.argmin(np.where(among, np.nan_to_num(found.pvalue, nan=2.0), 3.0)))
     low, high = found.limits(1.0 - alpha / n_claims)
     pvalue = float(np.nan_to_num(found.pvalue[g], nan=1.0))
     return g, [float(change[g]), float(low[g]), float(high[g])], min(pvalue * n_claims, 1.0)

@@ -13,7 +13,7 @@ from skfedauc import _words
 from skfedauc.audit.answers import ESTIMATE, Answer, Audited, change, change_within, gap_table
 from skfedauc.audit.contents import Output
 from skfedauc.audit.rates_and_gaps import QUESTIONS, TwoModels
-from skfedauc.audit.samples import Sample, column_names, labels_by, numbers_of
+from skfedauc.audit.samples import column_names, labels_by, numbers_of
 from skfedauc.comparison import paired_rows
 
 # Claims that share the error rate of the primary question: the gap, and the AUC within groups
@@ -52,18 +52,14 @@ class AuditComparison(Output):
                 "not from counts."
             )
         rows, others = by_row.rows, by_row_of_second.rows
-        if rows.clusters is not None or others.clusters is not None:
-            raise ValueError(
-                "a comparison of audits needs independent rows; got clusters, for which changes of "
-                "gaps have no limits. compare_models(..., clusters=...) compares models' AUCs."
-            )
         is_same = all(
             np.array_equal(getattr(rows, name), getattr(others, name))
-            for name in ("positive", "codes", "weights")
+            for name in ("positive", "codes", "weights", "clusters")
         )
         if not is_same or first.report.counts.groups != second.report.counts.groups:
             raise ValueError(
-                "a comparison needs the same labels, groups and weights in the same order."
+                "a comparison needs the same labels, groups, weights and clusters, in the same "
+                "order."
             )
         least = {audit.facts["min_per_class"] for audit in (first, second)}
         if list(first.samples) != list(second.samples) or len(least) > 1:
@@ -79,18 +75,18 @@ class AuditComparison(Output):
         asked = {name: of for name, of in QUESTIONS.items() if of.changes is not None}
         primary = asked.pop("difference")
         for column in self.samples:
-            pair = self.audits[0].samples[column], self.audits[1].samples[column]
-            models = self._rows_of(pair[0])
-            n_secondary = sum(not any(map(of.missing, pair)) for of in asked.values())
-            gap = change(primary, pair, models, _N_PRIMARY)
-            within = change_within(gap, pair, models, _N_PRIMARY)
+            models = self._models_by(column)
+            n_secondary = sum(not any(map(of.missing, models.samples)) for of in asked.values())
+            gap = change(primary, models, _N_PRIMARY)
+            within = change_within(gap, models, _N_PRIMARY)
             found[column] = {"difference": gap, "within": within} | {
-                name: change(question, pair, models, max(n_secondary, 1))
+                name: change(question, models, max(n_secondary, 1))
                 for name, question in asked.items()
             }
         return found
 
-    def _rows_of(self, sample: Sample) -> TwoModels:
+    def _models_by(self, column: str) -> TwoModels:
+        sample, other = (audit.samples[column] for audit in self.audits)
         report, n_groups = self.audits[0].report, len(sample.groups)
         labels = labels_by(report.counts.groups or (), column_names(report), sample.names)
         rows = paired_rows([of.rows for of in self._by_row], report)
@@ -100,7 +96,7 @@ class AuditComparison(Output):
         rows = dataclasses.replace(rows, codes=codes, n_groups=n_groups + 1)
         decided = [of.selected[mine] for of in self._by_row if of.selected is not None]
         decisions = np.array(decided) if len(decided) == len(self._by_row) else None
-        return TwoModels(self.models, rows.of_groups(is_compared), decisions)
+        return TwoModels(self.models, (sample, other), rows.of_groups(is_compared), decisions)
 
     @functools.cached_property
     def gaps(self) -> pd.DataFrame:

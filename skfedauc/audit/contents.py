@@ -157,10 +157,13 @@ def _document_of(result: Any) -> Document:
     )
     of_tolerances = [_tolerances(audit, name) for audit, name in of_models]
     tolerances, cases = (list(itertools.chain(*of)) for of in zip(*of_tolerances, strict=True))
-    headline = [_headline(audit, name) for audit, name in of_models]
+    headline = [
+        said
+        for (audit, name), (rows, _) in zip(of_models, of_tolerances, strict=True)
+        for said in (_headline(audit, name), *_on_tolerances(rows, answers, name))
+    ]
     tables = [_table(found) for found in known if found.table is not None]
     if len(audits) == 1:
-        headline += _on_tolerances(tolerances, answers)
         slopes = [of for of in samples.values() if of.has_probabilities]
         tables += map(_table_of_slopes, slopes if "calibration_difference" in also else [])
     title = f"{model}: {title}" if model else title[:1].upper() + title[1:]
@@ -263,9 +266,10 @@ def _headline(audit: Audited, model: str) -> str:
     return f"{of_model}AUC {next(iter(pooled))} over all rows{of_compared}{of_groups}."
 
 
-def _on_tolerances(rows: list[Row], columns: Iterable[str]) -> list[str]:
+def _on_tolerances(rows: list[Row], columns: Iterable[str], model: str) -> list[str]:
     """Return which tolerances are not met or undecided, and by which columns."""
     said, words = list[str](), [cell.word for row in rows for cell in row.cells]
+    of_model = f" of {model}" if model else ""
     for word in ANSWERS[1:]:
         items = []
         for row in rows:
@@ -275,8 +279,9 @@ def _on_tolerances(rows: list[Row], columns: Iterable[str]) -> list[str]:
                 items.append(f"{row.title.partition(' at ')[0]} by {chosen}")
         if len(items) > _MOST_LISTED:
             items[_MOST_LISTED:] = [f"{len(items) - _MOST_LISTED} more"]
-        said += [f"Tolerances {word}: {'; '.join(items)}."] if items else []
-    return [*said, f"Tolerances met: {words.count('met')} of {len(words)}."] if rows else []
+        said += [f"Tolerances{of_model} {word}: {'; '.join(items)}."] if items else []
+    met = f"{words.count('met')} of {len(words)}"
+    return [*said, f"Tolerances{of_model} met: {met}."] if rows else []
 
 
 def _card(found: list[Answer], sample: Sample) -> Card:
@@ -382,6 +387,7 @@ def _tolerances(audit: Audited, model: str) -> tuple[list[Row], list[dict[str, A
             n_rows = _n_rows_to_decide(found, audit.samples[column])
             limits = wording.with_limits(question, found.gap)
             text = wording.short(found) if found.missing else limits
+            text += wording.with_few(found)
             text += f"; needs {n_rows:,} rows in all" if n_rows else ""
             cells.append(Cell(found.tolerated, text, *found.gap, float(question.is_ratio), limit))
             case = {"column": column, "gap": name, "required": bound.rpartition(" ")[0]}

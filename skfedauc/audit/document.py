@@ -52,6 +52,11 @@ class Mark(NamedTuple):
     before: float | None = None
 
     @property
+    def note(self) -> str:
+        """The style in words."""
+        return {"low": "lower", "few": "few rows"}.get(self.style, "")
+
+    @property
     def limits(self) -> str:
         """The interval, or the first model's value."""
         limits = f"{_number(self.low)} to {_number(self.high)}"
@@ -220,9 +225,10 @@ class Document(NamedTuple):
             said = [of.text.replace(of.word, f"**{of.word}**", 1) for of in card.answers]
             lines += [f"### {card.heading}", "", *said, *card.notes, ""]
             marks = [
-                (of.label, _number(of.value), of.limits, f"{of.n_rows:,}") for of in card.marks
+                (of.label, _number(of.value), of.limits, f"{of.n_rows:,}", of.note)
+                for of in card.marks
             ]
-            lines += [*_markdown_table(card.columns, marks), ""] if marks else []
+            lines += [*_markdown_table((*card.columns, ""), marks), ""] if marks else []
         by_column = tuple(f"by {column}" for column in self.columns)
         for title, rows in (("Also asked", self.also), ("Tolerance", self.tolerances)):
             table = [
@@ -231,7 +237,7 @@ class Document(NamedTuple):
             lines += [*_markdown_table((title, *by_column), table), ""] if rows else []
         lines += [self.promise, *(self._appendix() if appendix else [])]
         # Markdown would read group labels as HTML.
-        return "\n".join(lines).replace("<", "&lt;") + "\n"
+        return re.sub(r"<(?=[\w/!?])", "&lt;", "\n".join(lines)) + "\n"
 
     def _appendix(self) -> list[str]:
         lines = ["", "### Definitions", ""]
@@ -262,9 +268,8 @@ def _wrapped(text: str, indent: str) -> list[str]:
 def _plot_lines(marks: Sequence[Mark]) -> Iterator[str]:
     width = max((len(mark.label) for mark in marks), default=0)
     for mark in marks:
-        note = {"low": "  lower", "few": "  few rows"}.get(mark.style, "")
-        numbers = f"{_number(mark.value)}  {mark.limits}  {mark.n_rows:>9,} rows"
-        yield f"    {mark.label:<{width}}  {numbers}{note}"
+        numbers = f"{_number(mark.value)}  {mark.limits}  {mark.n_rows:>9,} rows  {mark.note}"
+        yield f"    {mark.label:<{width}}  {numbers}".rstrip()
 
 
 def _markdown_table(heading: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:

@@ -408,8 +408,7 @@ class FairnessAudit(Output):
         Raises
         ------
         ValueError
-            If an audit comes from counts or has clusters, or if rows, columns or `min_per_class`
-            differ.
+            If an audit comes from counts, or if rows, columns or `min_per_class` differ.
 
         Examples
         --------

@@ -7,6 +7,7 @@ for one model and for the change between two models.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
@@ -23,8 +24,10 @@ from skfedauc.inference.differences import AllPairs
 from skfedauc.inference.intervals import Limits
 from skfedauc.inference.model_comparison import (
     GroupValues,
+    Joint,
     auc_values,
     group_means,
+    group_rates,
     joint_disparities,
     joint_within,
     rate_changes,
@@ -179,12 +182,19 @@ class WithOthers:
 Contrast = Between | WithOthers
 
 
-class TwoModels(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class TwoModels:
     """The compared groups' rows, with two models' names, scores and decisions."""
 
     names: tuple[str, str]
+    samples: tuple[Sample, Sample]
     rows: Rows
     decisions: NDArray[np.bool_] | None
+
+    @functools.cached_property
+    def within(self) -> Joint:
+        """Both models' AUCs within groups."""
+        return joint_within(self.rows, auc_values(self.rows)[0])
 
 
 class Changes(NamedTuple):
@@ -255,9 +265,9 @@ def _aucs(sample: Sample) -> Between:
 
 
 def _auc_changes(models: TwoModels) -> Changes:
-    own, _ = auc_values(models.rows)
-    joint = joint_within(models.rows, own)
-    values = GroupValues.of_aucs(models.rows, own)
+    joint = models.within
+    variances = [estimates_of(sample.report).variances for sample in models.samples]
+    values = GroupValues.of_aucs(joint, variances)
     return _changes(values, joint.variance[0, 1], joint.freedom[0, 1])
 
 
@@ -309,15 +319,10 @@ def _rate(
     def changes(models: TwoModels) -> Changes:
         rows = models.rows
         assert models.decisions is not None
-        if not is_of_class:
+        if not is_of_class or rows.clusters is not None:
             label, decided = rows.positive.astype(np.intp), models.decisions.astype(np.intp)
-            happens, is_counted = (np.array(cells, bool)[label, decided] for cells in (events, of))
-            values = group_means(rows, happens.astype(np.float64), is_counted)
-            # Half a row in each cell: rates of 0 and 1 would have a variance of 0.
-            n = values.degrees_of_freedom + 1.0
-            smoothed = (n * values.values + 1.0) / (n + 2.0)
-            least = smoothed * (1.0 - smoothed) / n
-            return _changes_of_means(values._replace(variance=np.maximum(values.variance, least)))
+            cells = (np.array(cells, bool)[label, decided] for cells in (events, of))
+            return _changes_of_means(group_rates(rows, *cells))
         mine = np.asarray(np.array(of, bool).any(axis=1))[rows.positive.astype(np.intp)]
         chosen = models.decisions[:, mine], rows.codes[mine], rows.n_groups, rows.weights[mine]
         *_, values = rate_changes(*chosen, 0.95)

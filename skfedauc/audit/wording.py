@@ -98,19 +98,26 @@ def _with_rows(found: Answer, group: Any) -> str:
 
 
 def _beside_few(found: Answer) -> str:
-    """Return the largest gaps without groups of few rows, if these have larger ones."""
+    """Return the largest gaps without groups of few rows, or of two models with them."""
     assert found.table is not None
     values = found.table[["before", "after"] if found.models else ["value"]].to_numpy()
     ends = {*values.argmin(axis=0), *values.argmax(axis=0)}
     is_few = np.array([group in found.few for group in found.groups])
     few = [group for g, group in enumerate(found.groups) if is_few[g] and g in ends]
-    gaps = np.ptp(values[~is_few], axis=0).tolist()
+    gaps = np.ptp(values if found.models else values[~is_few], axis=0).tolist()
     if not few or found.question.is_ratio or gaps == [found.shown.estimate]:
         return ""
     who = [f"{named(found, group)} ({_rows_of(found, group)})" for group in few]
     sizes = [gap_text(found.question, gap) for gap in gaps]
     of_models = [f"{of} with {model}" for of, model in zip(sizes, found.models, strict=False)]
-    return f" Without {_words.enumerated(who)}, the largest is {' and '.join(of_models or sizes)}."
+    beside = f"{'With' if of_models else 'Without'} {_words.enumerated(who)}"
+    return f" {beside}, the largest is {' and '.join(of_models or sizes)}."
+
+
+def with_few(found: Answer) -> str:
+    """Return the groups of few rows which have the largest gap, or an empty text."""
+    ends = [_marked(found, g) for g in (found.lowest, found.highest) if g in found.few]
+    return f", with {_words.enumerated(ends)}" if ends else ""
 
 
 def _tested(found: Answer, sign: str = "") -> str:
@@ -175,8 +182,7 @@ def short(found: Answer) -> str:
     if found.models:
         of_group = f"{_marked(found, found.highest)}: " if question.is_with_others else ""
         sizes = f"{_size(found, found.before)} \N{RIGHTWARDS ARROW} {_size(found, found.after)}"
-        few = " (few rows)" if not of_group and _beside_few(found) else ""
-        return f"{of_group}{sizes}{few}, {_tested(found, '+')}"
+        return f"{of_group}{sizes}, {_tested(found, '+')}"
     if question.is_with_others and found.is_claim:
         who = named(found, shown.highest)
         said = f"{_favored(found, who)} by {_tested(found)}"

@@ -132,11 +132,11 @@ audit compare
   --decisions COL: column of the decisions, labels of the classes, or 0 and 1; compare: of each
       model, in the order of --score
 audit report
-  --clusters COL: column of the clusters, such as patients with several rows each; intervals allow
-      for dependent rows of a cluster
   --within COL: audit the groups of the other columns within each label of this column, such as the
       hospital, whose differences are accepted
 audit compare report
+  --clusters COL: column of the clusters, such as patients with several rows each; intervals allow
+      for dependent rows of a cluster
   --html PAGE: also write the results, with tables and plots, to this HTML file
   --threshold T: also ask about decisions for scores of at least T; none asks about the ranking only
       (default: 0.5 if all scores are between 0 and 1, otherwise none)

@@ -98,8 +98,9 @@ def compare(arguments: Arguments) -> Iterator[list[str]]:
         comparison = first.compare(second, (arguments.score[0], arguments.score[1]))
 
     def document() -> dict[str, Any]:
-        of_file = {"file": arguments.file, "label": arguments.label, "scores": arguments.score}
-        return {**of_file, "weight": arguments.weight, **comparison.to_dict()}
+        names = ("file", "label", "weight", "clusters")
+        of_file = {name: getattr(arguments, name) for name in names}
+        return {**of_file, "scores": arguments.score, **comparison.to_dict()}
 
     headline = f"{arguments.file_name}: {words_of(first.report.counts)}"
     yield from outputs(comparison, [headline], document, arguments)

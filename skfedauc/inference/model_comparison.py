@@ -14,7 +14,7 @@ import dataclasses
 import functools
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from scipy.special import stdtr
 
 from skfedauc.counts.moments import Floats, ratio
 from skfedauc.inference.differences import adjusted, crossing, difference, reach_of_difference
-from skfedauc.inference.proportions import wilson
+from skfedauc.inference.proportions import ClusterSums, wilson
 from skfedauc.inference.quantiles import (
     LargestDifference,
     OverGroups,
@@ -36,11 +36,12 @@ from skfedauc.inference.row_effects import (
     ClassUnits,
     Rows,
     Sizes,
+    Units,
     cluster_effects,
     placements,
     satterthwaite,
 )
-from skfedauc.inference.variances import bounded, clustered_variance, freedom_of_shares
+from skfedauc.inference.variances import Variances, clustered_variance, freedom_of_shares
 
 # Largest product of the numbers of groups and rows for variances of xAUC disparities
 _MOST_VISITS = 50_000_000
@@ -216,11 +217,17 @@ def joint_disparities(rows: Rows) -> Joint:
     if n_groups * rows.codes.size <= _MOST_VISITS:
         for g in range(n_groups):
             side = (rows.positive != (rows.codes == g)).astype(np.intp)
-            two = dataclasses.replace(rows, codes=side, n_groups=2, clusters=None)
+            two = dataclasses.replace(rows, codes=side, n_groups=2)
             both = joint_within(two, auc_values(two)[0])
             auc[:, g] = both.auc[:, 0] - both.auc[:, 1]
             # Without variance, only a disparity that is the same for both models is known.
             of_pairs, change = both.variance.sum(axis=-1), auc[:, None, g] - auc[:, g]
+            if both.effects is not None and both.units is not None:
+                # A cluster may have rows in both AUCs. The second has a negative sign.
+                signed = both.effects.sum(axis=1) * np.where(both.units.group == 0, 1.0, -1.0)
+                of_clusters = np.array([*map(both.units.by_cluster, signed)])
+                squares = ((of_clusters[:, None] - of_clusters) ** 2).sum(axis=-1)
+                of_pairs = np.where(np.isnan(of_pairs), np.nan, squares)
             is_unknown = (of_pairs < ROUNDING**2) & (np.abs(change) > ROUNDING)
             variance[..., g] = np.where(is_unknown, np.nan, of_pairs)
             parts, of_parts = (np.moveaxis(of, -1, 0) for of in (both.variance, both.freedom))
@@ -466,50 +473,110 @@ _NEAR = 2.0
 
 
 class GroupValues(NamedTuple):
-    """Two models' values by group, such as AUCs, which are independent between groups.
+    """Two models' values by group, such as AUCs.
 
     The arrays have the shape (2, n_groups), except the covariances between both models' values.
+    `between`, shape (3, n_groups, n_groups), has the covariances between different groups, for the
+    first model, the second, and the first model's groups with the second's; None if groups share
+    no clusters.
     """
 
     values: Floats
     variance: Floats
     covariance: Floats
     degrees_of_freedom: Floats
+    between: Floats | None = None
 
     @classmethod
-    def of_aucs(cls, rows: Rows, own: RowValues) -> GroupValues:
-        """Return two models' group AUCs, with DeLong's variances; bounds if 0 or unknown."""
-        # A third model with constant scores has an AUC of one half without sampling error. The
-        # variance of the difference from this AUC is the variance of a single AUC.
-        auc, means = (np.append(of, np.full_like(of[:1], 0.5), axis=0) for of in own[1:3])
-        three = RowValues([*own.values, np.full_like(own.values[0], 0.5)], auc, means)
-        joint = joint_within(rows, three)
-        variance = joint.variance[:2, 2]
-        covariance = (variance.sum(axis=0) - joint.variance[0, 1]) / 2.0
-        n = np.broadcast_to(rows.sizes.effective.min(axis=0), variance.shape)
-        known = bounded(np.where(_is_tested(variance), variance, 0.0), own.auc, n, n, n > 0)
-        return cls(own.auc, known, np.nan_to_num(covariance), joint.freedom[:2, 2])
+    def of_aucs(cls, joint: Joint, of_models: Sequence[Variances]) -> GroupValues:
+        """Return two models' group AUCs; variances of 0 and unknown ones are bounds."""
+        known, variance, freedom = (
+            np.array([getattr(of, name) for of in of_models])
+            for name in ("delong", "bounded", "degrees_of_freedom")
+        )
+        covariance = np.nan_to_num((known.sum(axis=0) - joint.variance[0, 1]) / 2.0)
+        clusters = [of.clusters for of in of_models if of.clusters is not None]
+        if not clusters:
+            return cls(joint.auc, variance, covariance, freedom)
+        between = _between_groups(clusters[0].units, [of.effects for of in clusters])
+        return cls(joint.auc, variance, covariance, freedom, between)
+
+    def of_groups(self, kept: NDArray[np.bool_]) -> GroupValues:
+        """Return the values of some groups."""
+        between = None if self.between is None else self.between[:, kept][..., kept]
+        values, variance, covariance, freedom = (of[..., kept] for of in self[:4])
+        return GroupValues(values, variance, covariance, freedom, between)
+
+    def variance_between(self, model: int, one: Any, other: Any) -> Floats:
+        """Return the variance of the difference between two groups, or group pairs."""
+        variance = self.variance[model, one] + self.variance[model, other]
+        if self.between is not None:
+            variance = variance - 2.0 * self.between[model, one, other]
+        found: Floats = np.maximum(variance, 0.0)
+        return found
+
+    def across(self, one: int, other: int) -> float:
+        """Return the covariance of the first model's group with the second model's other group."""
+        if one == other:
+            return float(self.covariance[one])
+        return 0.0 if self.between is None else float(self.between[2, one, other])
 
 
 def _total(codes: NDArray[np.intp], n_groups: int, amounts: Floats) -> Floats:
     return np.bincount(codes, amounts, n_groups).astype(np.float64)
 
 
+def _between_groups(units: Units, effects: Sequence[Floats]) -> Floats | None:
+    if not units.shares_clusters:
+        return None
+    first, second = map(units.table, effects)
+    pairs = (first, first), (second, second), (first, second)
+    return np.array([(one @ other.T).toarray() for one, other in pairs])
+
+
 def group_means(rows: Rows, of_rows: Floats, chosen: NDArray[np.bool_]) -> GroupValues:
     """Return two models' mean values by group, each over the rows that the model chooses.
 
-    The arguments have the shape (2, n_rows). The degrees of freedom are Kish's effective sample
-    sizes minus 1. Means are NaN for groups without chosen rows.
+    The arguments have the shape (2, n_rows). The degrees of freedom are Kish's effective numbers of
+    rows or clusters minus 1. Means are NaN for groups without chosen rows.
     """
-    total = functools.partial(_total, rows.codes, rows.n_groups)
-    weights = rows.weights * chosen
-    weight, squares = (np.array([*map(total, of)]) for of in (weights, weights**2))
-    means = ratio(np.array([*map(total, weights * of_rows)]), weight)
-    freedom = np.maximum(ratio(weight**2, squares, 0.0) - 1.0, 1.0)
-    apart = (of_rows - np.nan_to_num(means)[:, rows.codes]) * chosen
-    variance = ratio(np.array([*map(total, rows.weights * apart**2)]), weight) / freedom
-    shared = ratio(total(rows.weights * apart.prod(axis=0)), np.sqrt(weight.prod(axis=0)))
-    return GroupValues(means, variance, shared / np.sqrt(freedom.prod(axis=0)), freedom)
+    return _of_sums(_sums(rows, of_rows, chosen))
+
+
+def group_rates(rows: Rows, happens: NDArray[np.bool_], chosen: NDArray[np.bool_]) -> GroupValues:
+    """Return the shares of the chosen rows for which something happens, see `group_means`.
+
+    Half a row in each cell: shares of 0 and 1 would have a variance of 0.
+    """
+    sums = _sums(rows, happens.astype(np.float64), chosen)
+    values, n = _of_sums(sums), np.array([of.shares.effective for of in sums])
+    smoothed = (n * values.values + 1.0) / (n + 2.0)
+    least = ratio(smoothed * (1.0 - smoothed), n)
+    return values._replace(variance=np.fmax(values.variance, least))
+
+
+def _sums(rows: Rows, of_rows: Floats, chosen: NDArray[np.bool_]) -> list[ClusterSums]:
+    if rows.clusters is None:
+        rows = dataclasses.replace(rows, clusters=np.arange(rows.codes.size))
+    units, unit = ClassUnits.of(rows)
+    numbers = units.group, units.cluster, units.n_groups, units.n_clusters
+    found = []
+    for weights, values in zip(rows.weights * chosen, of_rows, strict=True):
+        amounts = weights * values, weights, weights**2
+        totals = (_total(unit, units.group.size, of) for of in amounts)
+        found.append(ClusterSums(*numbers, *totals))
+    return found
+
+
+def _of_sums(sums: list[ClusterSums]) -> GroupValues:
+    effects, units = [of.residuals for of in sums], sums[0]
+    return GroupValues(
+        np.array([of.value for of in sums]),
+        np.array([of.variance for of in sums]),
+        units.by_group(np.prod(effects, axis=0)),
+        np.array([np.maximum(of.n_effective_clusters - 1.0, 1.0) for of in sums]),
+        _between_groups(units, effects),
+    )
 
 
 def gap_change(of: GroupValues, confidence_level: float) -> tuple[float, float, float, float]:
@@ -551,8 +618,9 @@ def _limits_of_two(of: GroupValues, deviate: float) -> tuple[float, float]:
     The gaps are absolute values of two differences, each of which may have either sign if 0 is
     within its limits. The change of the gap is at most that of the difference.
     """
-    (first, second), covariance = of.values[:, 0] - of.values[:, 1], float(of.covariance.sum())
-    variance = of.variance.sum(axis=1)
+    first, second = of.values[:, 0] - of.values[:, 1]
+    covariance = of.across(0, 0) + of.across(1, 1) - of.across(0, 1) - of.across(1, 0)
+    variance = np.array([of.variance_between(model, 0, 1) for model in (0, 1)])
 
     def change(sign: int) -> tuple[float, float]:
         reach = deviate * np.sqrt(max(variance.sum() - 2.0 * sign * covariance, 0.0))
@@ -592,7 +660,7 @@ class _Gap(NamedTuple):
             int(np.argmax(values)),
             values.size - 1 - int(np.argmin(values[::-1])),  # another one of equal values
             np.abs(np.subtract(*values[pairs])),
-            np.sqrt(variance[pairs].sum(axis=0)),
+            np.sqrt(groups.variance_between(model, *pairs)),
             max(typical, 1.0),
         )
 
@@ -613,15 +681,14 @@ def _correlation(of: GroupValues, before: _Gap, after: _Gap) -> float:
     """
     covariance, product = 0.0, 1.0
     for model, gap in ((0, before), (1, after)):
-        product *= float(of.variance[model, [gap.highest, gap.lowest]].sum())
-    ends = (after.highest, before.highest), (after.lowest, before.lowest)
+        product *= float(of.variance_between(model, gap.highest, gap.lowest))
+    ends = (before.highest, after.highest), (before.lowest, after.lowest)
     for one, other in ends:
-        if one == other and _is_clear(of, one):
-            covariance += float(of.covariance[one])
+        if _is_clear(of, one) and _is_clear(of, other):
+            covariance += of.across(one, other)
     for (one, _), (_, other) in (ends, ends[::-1]):
         # If the lowest and the highest group exchange their places, the correlation is negative.
-        if one == other:
-            covariance -= float(of.covariance[one])
+        covariance -= of.across(one, other)
     return float(np.clip(covariance / product**0.5, -1.0, 1.0)) if product > 0 else 0.0
 
 

@@ -126,6 +126,11 @@ class Units:
     n_groups: int
     n_clusters: int
 
+    @property
+    def shares_clusters(self) -> bool:
+        """Whether a cluster has rows in several groups."""
+        return self.group.size > self.n_clusters
+
     def by_group(self, values: Any) -> Floats:
         """Sum unit values by group; the last axis holds units."""
         if values.ndim == 1:
@@ -164,11 +169,6 @@ class ClassUnits(Units):
         part = rows.positive * distinct.size + unit
         weights = np.bincount(part, rows.weights, 2 * distinct.size).astype(np.float64)
         return cls(group, cluster, rows.n_groups, n_clusters, weights.reshape(2, -1)), unit
-
-    @property
-    def shares_clusters(self) -> bool:
-        """Whether a cluster has rows in several groups."""
-        return self.group.size > self.n_clusters
 
     @property
     def n_in_group(self) -> Floats:

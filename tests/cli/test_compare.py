@@ -28,6 +28,7 @@ def rows(tmp_path):
     frame["old"] = (1 / (1 + np.exp(-(base + 1.5 * (sex == "m") - 0.5)))).round(3)
     frame["new"] = (1 / (1 + np.exp(-(base - 0.3)))).round(3)
     frame["w"] = rng.integers(0, 3, n)
+    frame["patient"] = [f"p{row // 3}" for row in range(n)]
     frame["d_old"] = np.where(frame["old"] > 0.4, "ill", "well")
     frame["d_new"] = (frame["new"] > 0.6).astype(int)
     frame.loc[::20, "sex"] = None
@@ -53,16 +54,26 @@ def test_files_have_the_comparison_of_the_library(rows, tmp_path, printed_by):
     path, frame = rows
     files = {name: tmp_path / f"a.{name}" for name in ("html", "json", "markdown")}
     options = [text for name, file in files.items() for text in (f"--{name}", str(file))]
-    options += ["--weight", "w", "--name", "model=risk 3", "--favorable", "positive"]
+    options += [
+        "--weight",
+        "w",
+        "--clusters",
+        "patient",
+        "--name",
+        "model=risk 3",
+        "--favorable",
+        "positive",
+    ]
     by = ["--group", "sex", "--group", "site", "--missing", "drop"]
     printed = printed_by("compare", path, *COMPARE, *by, *options, *OPTIONS).splitlines()
     names = {"names": {"model": "risk 3"}, "favorable": "positive", "tolerances": LIMITS}
-    weights = {"sample_weight": frame["w"], "missing": "drop"}
-    expected = expected_of(frame, ["sex", "site"], **weights, **names)
+    of_rows = {"sample_weight": frame["w"], "clusters": frame["patient"], "missing": "drop"}
+    expected = expected_of(frame, ["sex", "site"], **of_rows, **names)
     found = json.loads(files["json"].read_text(encoding="utf-8"))
     wanted = json.loads(expected.to_json())
     assert {key: found[key] for key in wanted} == wanted
     of_file = {"file": path, "label": "y", "scores": ["old", "new"], "weight": "w"}
+    of_file["clusters"] = "patient"
     assert {key: found[key] for key in of_file} == of_file
     assert found["tolerances"]["total"] == 2 * 3 * len(LIMITS)
     assert files["html"].read_text(encoding="utf-8") == expected.to_html()
