@@ -4,6 +4,7 @@ The first test draws some of the cases with a fixed seed; `SKFEDAUC_BAD_ARGUMENT
 """
 
 import datetime
+import inspect
 import math
 import os
 import random
@@ -158,6 +159,42 @@ def test_bad_arguments_are_refused_by_name(tmp_path, monkeypatch):
     assert wrong_type == []
     assert accepted == []
     assert len(unnamed) <= (1 - LEAST_NAMED) * n_refused, "\n".join(unnamed)
+
+
+OPTION = re.compile(r"^(\w+) : \{.*\}(?: or None)?(?:, default=\S+)?$", re.M)
+# Arrays are compared element by element, and neither objects nor numbers are names.
+NO_LABELS = ("array of text", "array of 3", "array of none", "Series", "{x: 1}", "object")
+NO_OPTIONS = (*NO_LABELS, "text", "bytes", "7", "nan", "[x]")
+# Options that have an effect only together with these
+TOGETHER = {"class_average": {"multi_class": "ovr"}, "tell_withheld": {"min_count": 3}}
+
+
+def values_of(function, name):
+    """Return values that an argument must refuse: one of options, of one label or of a method."""
+    if name in OPTION.findall(inspect.getdoc(function.function) or ""):
+        return NO_OPTIONS
+    # Scorers check arguments when they score.
+    is_checked = inspect.isroutine(function.function) and "scor" not in function.name
+    takes_one = name in ("reference", "pos_label", "response_method")
+    return (*NO_LABELS, "NA", "DataFrame") if is_checked and takes_one else ()
+
+
+def test_what_is_no_option_no_label_and_no_method_is_refused_by_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    n_options = 0
+    for function in public_functions():
+        for name in function.parameters:
+            values, more = values_of(function, name), TOGETHER.get(name, {})
+            more = {key: given for key, given in more.items() if key in function.parameters}
+            n_options += values is NO_OPTIONS
+            for value in values:
+                error = error_of(function, more | {name: VALUES[value]})
+                case = f"{function.name}({name}={value}): {error}"
+                assert isinstance(error, ValueError | TypeError), case
+                assert re.search(rf"\b{name}\b", str(error)), case
+                odd = "truth value|ambiguous|is not iterable|required .*argument"
+                assert not re.search(odd, str(error)), case
+    assert n_options >= 40
 
 
 def test_valid_arguments_are_accepted_and_unknown_ones_refused(tmp_path, monkeypatch):
