@@ -833,15 +833,6 @@ def test_commands_with_private_counts(tmp_path, capsys):
         assert "damaged" in capsys.readouterr().err
 
 
-def test_names_in_a_file_of_private_counts_cannot_control_the_terminal(tmp_path, capsys):
-    counts = ScoreCounts.from_counts(["\x1b[31m", "b"], [0.2, 0.9], [30, 5], [4, 60])
-    path = tmp_path / "oslo.skfa"
-    released(counts, source="oslo\x1b[2J").save(path)
-    assert main(["show", str(path)]) == 0
-    printed = capsys.readouterr().out
-    assert all(char.isprintable() or char == "\n" for char in printed)
-
-
 def test_no_statistic_tells_neighbouring_sites_apart_beyond_epsilon():
     """Also those that do not depend on the rows: labels, groups and metadata."""
     from benchmarks.releases import CASES, bounds, statistics
