@@ -7,7 +7,6 @@ its prevalence, so that a failure can be reproduced and understood.
 from __future__ import annotations
 
 import datetime
-import decimal
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -200,12 +199,3 @@ def draw(seed: int) -> Case:
         scores = scores + 2  # scores of only 0 and 1 look like predicted labels
     groups, label = GROUPS[kinds[1]](rng, codes)
     return Case(name, y, scores, groups, [label(int(c)) for c in codes], weights)
-
-
-# Scores that float64 would round; rounding may tie two different scores.
-ROUNDED: dict[str, Any] = {
-    "integers beyond 2**53": [2**53, 2**53 + 1, 2**53 + 2],
-    "uint64": np.array([2**63, 2**63 + 1, 2**63 + 2], np.uint64),
-    "Decimal": [decimal.Decimal("0.1"), decimal.Decimal("0.1000000000000000000001"), 1],
-    "Decimal and float": [decimal.Decimal("0.1"), 0.1, 1],
-}

@@ -13,7 +13,7 @@ import warnings
 
 import numpy as np
 import pytest
-from cases import GROUPS, ROUNDED, SCORES, WEIGHTS, Case, draw
+from cases import GROUPS, SCORES, WEIGHTS, Case, draw
 from mutants import COMPILED, RANDOM, REPOSITORY, TESTED
 from oracles import counts_by_search, plain_label
 from rules import restored
@@ -212,13 +212,3 @@ def check_copies(counts: ScoreCounts, rng: np.random.Generator) -> None:
 
 def same(one: ScoreCounts, other: ScoreCounts) -> bool:
     return one == other and repr(one) == repr(other)
-
-
-@pytest.mark.parametrize("scores", ROUNDED.values(), ids=ROUNDED)
-def test_scores_that_float64_would_tie_are_refused(scores):
-    check_rounded(scores)
-
-
-def check_rounded(scores):
-    with pytest.raises((ValueError, TypeError), match="y_score"):
-        ScoreCounts.from_predictions([0, 1, 1], scores, groups=["a", "a", "b"])
