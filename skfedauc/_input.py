@@ -145,17 +145,12 @@ def check_length(name: str, size: int, other: str, other_size: int) -> None:
 
 def warn(message: str, category: type[Warning]) -> None:
     """Issue a warning that points to the calling line outside this package."""
-    level, _ = _caller()
+    level, _ = caller()
     warnings.warn(message, category, stacklevel=level)
 
 
-def is_called_by(packages: Collection[str], through: Collection[str]) -> bool:
-    """Return whether one of these packages called this package, directly or through modules."""
-    return _caller(through)[1].partition(".")[0] in packages
-
-
-def _caller(through: Collection[str] = ()) -> tuple[int, str]:
-    """Return the calling line's stack level outside this package, and its module."""
+def caller(through: Collection[str] = ()) -> tuple[int, str]:
+    """Return the calling line's stack level outside this package and `through`, and its module."""
     package = __name__.partition(".")[0]
     frame = inspect.currentframe()
     level, module = 0, ""  # The level of the function that calls this one is 1.

@@ -7,7 +7,6 @@ search share predictions only if they derive from a private base class.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,8 +24,8 @@ from sklearn.utils._metadata_requests import _raise_for_params as refuse_unroute
 from sklearn.utils._response import _get_response_values
 from sklearn.utils.metadata_routing import UNUSED, get_routing_for_object
 from sklearn.utils.metaestimators import _safe_split as split_of
+from sklearn.utils.validation import _check_method_params as of_rows
 from sklearn.utils.validation import (
-    _check_method_params,
     _check_response_method,
     _num_samples,
     check_is_fitted,
@@ -43,7 +42,8 @@ from skfedauc._words import (
 )
 
 # Names of scikit-learn for other modules
-__all__ = ["BaseScorer", "GroupsConsumerMixin", "refuse_unrouted", "rows_of", "split_of"]
+__all__ = ["BaseScorer", "GroupsConsumerMixin", "MetadataRequest", "of_rows", "refuse_unrouted"]
+__all__ += ["rows_of", "split_of"]
 
 # Methods that return scores, in the order of scikit-learn's scorers "roc_auc" and "roc_auc_ovr".
 # The softmax of several classes is the same for decision values that differ by a constant in each
@@ -60,13 +60,6 @@ class NoMethodError(AttributeError, TypeError):
 
 def is_routing_enabled() -> bool:
     return bool(sklearn.get_config().get("enable_metadata_routing", False))
-
-
-def score_requests(owner: Any, requests: Mapping[str, Any]) -> MetadataRequest:
-    request = MetadataRequest(owner=owner)
-    for name, alias in requests.items():
-        request.score.add_request(param=name, alias=alias)
-    return request
 
 
 def weight_name(estimator: Any) -> str:
@@ -94,7 +87,8 @@ def is_scored_by_a_tool() -> bool:
     """Return whether scikit-learn or joblib calls a scorer, and not the user."""
     # The base class of scorers, and a decorator of its ``__call__``, are on the way.
     through = (BaseScorer.__module__, _check_response_method.__module__)
-    return _input.is_called_by(("sklearn", "joblib"), through)
+    _, module = _input.caller(through)
+    return module.partition(".")[0] in ("sklearn", "joblib")
 
 
 def wants_groups(splitter: Any) -> bool:
@@ -102,11 +96,6 @@ def wants_groups(splitter: Any) -> bool:
         requests = get_routing_for_object(splitter).split.requests
         return requests.get("groups") not in (None, False, UNUSED)
     return "groups" in inspect.signature(splitter.split).parameters
-
-
-def of_rows(X: Any, params: Mapping[str, Any], rows: Any) -> dict[str, Any]:
-    """Return ``fit``'s parameters for some rows: index arrays that have a value per row."""
-    return dict(_check_method_params(X, params=params, indices=rows))
 
 
 def response_method_name(
@@ -257,12 +246,26 @@ def class_scores_of(
     `remedy` ends the message for fewer classes.
     """
     check_estimator(estimator)
-    classes = _three_classes(estimator, remedy)
+    classes = _classes_of(estimator)
+    if classes is None or len(classes) < 3:
+        number = "no" if classes is None else len(classes)
+        folds = " If the data have more, the rows of fit lack some: stratify the folds by class."
+        raise ValueError(
+            f"multi_class needs a classifier of three or more classes; {type(estimator).__name__} "
+            f"has {number} classes. {remedy}{'' if classes is None else folds}"
+        )
     if y is not None:
         _labels.refuse_missing_labels(_labels_of(y, X), name="y")
     asked = OF_CLASSES if response_method is None else response_method
     method = response_method_name(estimator, asked, _BY_CLASS)
-    _refuse_pairwise_scores(estimator, method)
+    last = _last_step(estimator)
+    is_by_pair = getattr(last, "decision_function_shape", None) == "ovo"
+    if method == "decision_function" and is_by_pair:  # 3 classes have as many pairs
+        raise ValueError(
+            f"the decision_function of {type(last).__name__}(decision_function_shape='ovo') "
+            "returns a score for each pair of classes, not for each class. Pass "
+            "decision_function_shape='ovr' to the classifier."
+        )
     return classes, _shared_scores(method_caller, estimator, X, method)
 
 
@@ -354,28 +357,3 @@ def _classes_of(estimator: Any) -> Any:
     ):
         check_is_fitted(estimator)
     return _input.from_array_api(getattr(estimator, "classes_", None))
-
-
-def _three_classes(estimator: Any, remedy: str) -> Any:
-    classes = _classes_of(estimator)
-    if classes is None or len(classes) < 3:
-        number = "no" if classes is None else len(classes)
-        folds = " If the data have more, the rows of fit lack some: stratify the folds by class."
-        raise ValueError(
-            f"multi_class needs a classifier of three or more classes; {type(estimator).__name__} "
-            f"has {number} classes. {remedy}{'' if classes is None else folds}"
-        )
-    return classes
-
-
-def _refuse_pairwise_scores(estimator: Any, method: str) -> None:
-    """Raise an error for decision values by class pair: 3 classes have as many pairs."""
-    if method != "decision_function":
-        return
-    last = _last_step(estimator)
-    if getattr(last, "decision_function_shape", None) == "ovo":
-        raise ValueError(
-            f"the decision_function of {type(last).__name__}(decision_function_shape='ovo') "
-            "returns a score for each pair of classes, not for each class. Pass "
-            "decision_function_shape='ovr' to the classifier."
-        )

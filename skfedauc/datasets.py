@@ -12,11 +12,11 @@ from sklearn.utils import Bunch
 
 from skfedauc import _input, _words
 from skfedauc.counts import ScoreCounts
+from skfedauc.counts.moments import Floats
 from skfedauc.counts.score_counts import view_of
 
 __all__ = ["make_group_scores", "make_uniform_scores"]
 
-Floats = NDArray[np.float64]
 Counts = NDArray[np.intp]
 Case = Literal["identical", "same_negatives", "same_positives", "different"]
 

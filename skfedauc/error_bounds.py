@@ -331,14 +331,14 @@ def fit_with_error_bound(
         members.append(member)
         counts.append((int((predicted != labels[test]).sum()), test.size))
     tests = pd.DataFrame(counts, columns=["n_errors", "n_rows"])
-    classifier, of_unlabeled = None, dict.fromkeys(("n_disagreements", "n_unlabeled"))
+    classifier = n_disagreements = n_unlabeled = None
     if X_unlabeled is not None:
         classifier = clone(estimator).fit(X, labels)
         predicted = np.asarray(classifier.predict(X_unlabeled))
         others = _random_predictions(members, X_unlabeled, rng)
         n_disagreements, n_unlabeled = int((predicted != others).sum()), int(predicted.size)
-        of_unlabeled = {"n_disagreements": n_disagreements, "n_unlabeled": n_unlabeled}
-    known: dict[str, Any] = {"confidence_level": confidence_level, **of_unlabeled}
+    known: dict[str, Any] = {"n_disagreements": n_disagreements, "n_unlabeled": n_unlabeled}
+    known |= {"confidence_level": confidence_level}
     bound = error_rate_bound(tests["n_errors"].to_numpy(), tests["n_rows"].to_numpy(), **known)
     return BoundedClassifier(
         **known,

@@ -257,9 +257,12 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         check_is_fitted(self)
         features, _ = self._parts(X)
         positive = np.zeros(np.shape(features)[0])
-        for weight, classifier in _mixture_of(self.mitigator_):
+        fitted = self.mitigator_
+        best = getattr(fitted, "best_idx_", None)  # a GridSearch predicts by one classifier
+        for number, weight in getattr(fitted, "weights_", {best: 1.0}).items():
+            classifier = fitted.predictors_[number]
             # A classifier with a single class in fit has a probability column for this class only.
-            if 1 in classifier.classes_:
+            if weight > 0 and 1 in classifier.classes_:
                 place = list(classifier.classes_).index(1)
                 positive += weight * np.asarray(classifier.predict_proba(features))[:, place]
         positive = np.clip(positive, 0.0, 1.0)  # The sum of the weights is 1 except for rounding.
@@ -345,14 +348,6 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         X = _checked(self, X, columns, reset=False)
         features = _without(X, columns) if self.drop else X
         return features, [] if self._is_reduction else select(X, columns)
-
-
-def _mixture_of(mitigator: Any) -> list[tuple[float, Any]]:
-    """Return the classifiers of a fitted reduction that predict, with weights."""
-    if not hasattr(mitigator, "weights_"):  # GridSearch
-        return [(1.0, mitigator.predictors_[mitigator.best_idx_])]
-    weights = mitigator.weights_
-    return [(weights[i], mitigator.predictors_[i]) for i in weights.index[weights > 0]]
 
 
 def _check_reduction(mitigator: Any) -> None:

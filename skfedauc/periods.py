@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from skfedauc import _input, _labels, _words
 from skfedauc.counts import ScoreCounts
+from skfedauc.counts.moments import Floats
 from skfedauc.counts.score_counts import select_groups, view_of
 from skfedauc.inference.intervals import check_confidence_level
 from skfedauc.inference.variances import Variances, variances_of
@@ -23,8 +24,6 @@ from skfedauc.report import GroupAUC
 from skfedauc.report.groups import order_of
 
 __all__ = ["compare_periods", "find_change"]
-
-Floats = NDArray[np.float64]
 
 # The k-th possible start of a change has the share L / ((L + k - 1)(L + k)) of the error. The
 # shares of all starts add up to 1, and fall slowly: with 24, from .04 to .007 in 36 periods.

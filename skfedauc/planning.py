@@ -13,11 +13,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 from scipy.special import betainc, betaincinv, ndtr, ndtri, owens_t
 
 from skfedauc import _input, _words
+from skfedauc.counts.moments import Floats
 from skfedauc.inference.differences import (
     MOST_GROUPS,
     deviate_of_all_pairs,
@@ -28,8 +29,6 @@ from skfedauc.inference.quantiles import normal_quantile
 from skfedauc.inference.variances import PairMoments
 from skfedauc.report import GroupAUC
 from skfedauc.report.group_auc import estimates_of
-
-Floats = NDArray[np.float64]
 
 # Largest number of rows per group in a plan.
 _MOST_ROWS = 1e12
@@ -275,12 +274,15 @@ def rows_needed(
     RowsNeeded(3,735 rows per group (374 positive) for difference=0.05, AUC 0.8, power 80 %,
     2 groups, 95 % confidence)
     """
-    target, value = _given_of(
-        width=width,
-        difference=difference,
-        equivalence=equivalence,
-        non_inferiority=non_inferiority,
-    )
+    targets = {"width": width, "difference": difference}
+    targets |= {"equivalence": equivalence, "non_inferiority": non_inferiority}
+    given = [name for name, value in targets.items() if value is not None]
+    if len(given) != 1:
+        raise ValueError(
+            f"pass exactly one of {_words.enumerated(list(targets), 'or')}; got "
+            f"{_words.enumerated(given) if given else 'none'}."
+        )
+    (target,) = given
     sd_ratio = _input.check_number(sd_ratio, "sd_ratio", above=0, at_most=1e6)
     scale = None
     if isinstance(auc, GroupAUC):
@@ -297,7 +299,7 @@ def rows_needed(
                 "prevalence, the share of positives, is required without a pilot report: pass "
                 "prevalence=0.1 for 10 % positives."
             )
-    value = _input.check_share(value, target)
+    value = _input.check_share(targets[target], target)
     if target not in ("width", "equivalence") and value >= auc:
         raise ValueError(f"{target} must be below the AUC, {auc:g}; got {_words.shortened(value)}.")
     ends = (2, MOST_GROUPS) if target in ("difference", "equivalence") else ()
@@ -313,16 +315,6 @@ def rows_needed(
     return RowsNeeded(
         *_rows_of(design, target, auc, value, power), target, value, auc, power, design
     )
-
-
-def _given_of(**targets: Any) -> tuple[str, Any]:
-    given = [name for name, value in targets.items() if value is not None]
-    if len(given) != 1:
-        raise ValueError(
-            f"pass exactly one of {_words.enumerated(list(targets), 'or')}; got "
-            f"{_words.enumerated(given) if given else 'none'}."
-        )
-    return given[0], targets[given[0]]
 
 
 def _of_pilot(report: GroupAUC, sd_ratio: float) -> tuple[float, PairMoments, float]:

@@ -581,7 +581,10 @@ class GroupAUCScorer(_sklearn.BaseScorer):
         return self
 
     def _get_metadata_request(self) -> Any:
-        return _sklearn.score_requests(self, self._requests)
+        request = _sklearn.MetadataRequest(owner=self)
+        for name, alias in self._requests.items():
+            request.score.add_request(param=name, alias=alias)
+        return request
 
     def _accept_sample_weight(self) -> bool:
         return True

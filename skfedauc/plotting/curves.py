@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from skfedauc import _input, _labels, _rows, _words
 from skfedauc.counts import ScoreCounts
+from skfedauc.counts.moments import Floats
 from skfedauc.counts.score_counts import view_of
 from skfedauc.inference.calibration import (
     ClusterCells,
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from matplotlib.patches import Polygon
     from matplotlib.transforms import Bbox
 
-Floats: TypeAlias = NDArray[np.float64]
 # False and true positive rates
 Corners: TypeAlias = tuple[Floats, Floats]
 
@@ -205,7 +204,7 @@ class GroupRocCurveDisplay(_CurvesDisplay):
         super().__post_init__()
         pairs = estimates_of(self.report).pairs
         adjusted = _input.check_flag(self.adjusted, "adjusted")
-        self.threshold_rates: NDArray[np.float64] | None = None
+        self.threshold_rates: Floats | None = None
         if self.threshold is not None:
             self._check_one_set()
             self.threshold = at = drawing.check_threshold(self.threshold)
@@ -213,7 +212,7 @@ class GroupRocCurveDisplay(_CurvesDisplay):
         aucs = [*self._auc.tolist(), self.report.pooled]
         if adjusted:
             aucs.append(GroupAUC(pairs, undefined="ignore").statistic("positives"))
-        bands: Sequence[NDArray[np.float64] | None] = [None] * len(aucs)
+        bands: Sequence[Floats | None] = [None] * len(aucs)
         if pairs.is_binned:
             ends = (_corners(extreme, self.groups, adjusted) for extreme in pairs.extremes())
             bands = [
@@ -273,16 +272,16 @@ class GroupRocCurveDisplay(_CurvesDisplay):
         from matplotlib.lines import Line2D
 
         entries = self._entries
+        curves = [line for line, _ in entries] + [*self.behind_.values(), self.chance_level_]
         if self.points_:
             dot = Line2D([], [], color=drawing.BLACK, marker="o", linestyle="none")
             entries.append((dot, f"threshold {self.threshold:g}"))
         undefined = drawing.not_shown(n_undefined, "group", "an AUC")
-        curves = [line for line, _ in entries] + [*self.behind_.values(), self.chance_level_]
 
         def covers(box: Bbox) -> bool:
             # Curves never decrease, so a curve above the upper left corner of the legend is above
             # all of it.
-            return any(_height_at(line, box.x0) < box.y1 for line in curves)
+            return any(np.interp(box.x0, *line.get_data()) < box.y1 for line in curves)
 
         self._finish(chosen, entries, covers, undefined, self._left_out, loc="lower right")
 
@@ -297,12 +296,6 @@ def _corners(pairs: GroupPairs, groups: Sequence[Any], adjusted: bool) -> list[C
         curves.append(mean_curve(*zip(*parts, strict=True)) if parts else None)
     none = RocCurve(np.zeros(0), np.zeros(0))
     return [none if curve is None else curve.thinned(MOST_CORNERS, GRID) for curve in curves]
-
-
-def _height_at(line: Line2D, fpr: float) -> float:
-    """Return a curve's true positive rate at a false positive rate; 1 without a curve."""
-    x, y = (np.asarray(values, np.float64) for values in line.get_data())
-    return float(np.interp(fpr, x, y)) if x.size > 1 else 1.0
 
 
 _TWO_ORDERS = (

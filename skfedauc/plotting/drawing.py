@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc import _input, _words
+from skfedauc.counts.moments import Floats
 from skfedauc.counts.score_counts import left_out
 from skfedauc.inference.intervals import Method
 from skfedauc.report import GroupAUC
@@ -153,7 +154,7 @@ class Choice(NamedTuple):
         """A forest plot's lower and upper line ends."""
         return -0.7, max(self.n_lines, 1) - 0.3
 
-    def draw_note(self, ax: Axes, auc: NDArray[np.float64], name: str = "an AUC") -> str:
+    def draw_note(self, ax: Axes, auc: Floats, name: str = "an AUC") -> str:
         """Write which groups are left out between both ends, or their number; return the note."""
         if not self.left_out.size:
             return ""
@@ -179,7 +180,7 @@ class Choice(NamedTuple):
         return note
 
 
-def choose(auc: NDArray[np.float64], most: int) -> Choice:
+def choose(auc: Floats, most: int) -> Choice:
     """Choose the groups with the lowest and the highest AUCs, at most `most` in total."""
     order = np.argsort(auc, kind="stable")[: int((~np.isnan(auc)).sum())]
     return Choice(*_words.ends(order, most))
@@ -532,7 +533,7 @@ class ReportDisplay(Display):
         return self.report.counts.n_missing
 
     @property
-    def _auc(self) -> NDArray[np.float64]:
+    def _auc(self) -> Floats:
         """Each group's AUC, NaN if undefined."""
         return estimates_of(self.report).pairs.auc.astype(np.float64)
 
@@ -542,5 +543,5 @@ class ReportDisplay(Display):
         return left_out(self.n_missing).removeprefix(", ")
 
 
-def floats(table: pd.DataFrame, *names: str) -> list[NDArray[np.float64]]:
+def floats(table: pd.DataFrame, *names: str) -> list[Floats]:
     return [table[name].to_numpy(np.float64, na_value=np.nan) for name in names]

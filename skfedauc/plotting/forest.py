@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc import _input, _words
+from skfedauc.counts.moments import Floats
 from skfedauc.inference.intervals import Method
 from skfedauc.inference.ranking import LEAST_GROUPS
-from skfedauc.measures import Measure
 from skfedauc.plotting import drawing
 from skfedauc.plotting.drawing import Choice, Entry, Kind, ReportDisplay, floats
 from skfedauc.report.group_auc import estimates_of
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from matplotlib.collections import PathCollection
     from matplotlib.lines import Line2D
     from matplotlib.quiver import Quiver
-
-Floats: TypeAlias = NDArray[np.float64]
 
 # Color and line style of the lines of statistics
 _LINES: dict[str, tuple[str, Any]] = {
@@ -165,7 +163,11 @@ class GroupAUCDisplay(_ForestDisplay):
                 if name in determined_statistics(estimates_of(report))
             ]
         measure = estimates_of(report).measure
-        _check_lines(names, measure)
+        if isinstance(names, str) or not isinstance(names, Iterable):
+            raise TypeError(f"statistics must be a list of names; got {_words.described(names)}.")
+        aucs = [name for name in statistics_of(measure) if STATISTICS[name].is_auc]
+        for name in names:
+            _input.check_option("statistics", name, aucs)
         table = report.confidence_intervals(
             confidence_level=self.confidence_level, method=self.method
         )
@@ -203,14 +205,6 @@ class GroupAUCDisplay(_ForestDisplay):
         entries = [(line, f"{name} {self._values[name]:.3f}") for name, line in self.lines_.items()]
         absent = drawing.named(self.groups, np.isnan(auc), "an AUC")
         self._finish(chosen, auc, "an AUC", entries, absent)
-
-
-def _check_lines(statistics: Iterable[str], measure: Measure) -> None:
-    if isinstance(statistics, str) or not isinstance(statistics, Iterable):
-        raise TypeError(f"statistics must be a list of names; got {_words.described(statistics)}.")
-    aucs = [name for name in statistics_of(measure) if STATISTICS[name].is_auc]
-    for name in statistics:
-        _input.check_option("statistics", name, aucs)
 
 
 # Distance of an observed AUC above its shrunken AUC, in rows
@@ -360,9 +354,7 @@ class RankingDisplay(_ForestDisplay):
         markers, *worst = self._draw_markers(rank, chosen.places, "rank")
         return [markers, (self.intervals_, "confidence set"), *worst]
 
-    def _draw_markers(
-        self, values: NDArray[np.float64], place: NDArray[np.intp], name: str
-    ) -> list[Entry]:
+    def _draw_markers(self, values: Floats, place: NDArray[np.intp], name: str) -> list[Entry]:
         """Draw the group markers, and return the legend's entries."""
         self.markers_ = self.ax_.scatter(values, place, 30.0, color=drawing.BLUE, zorder=3)
         (all_worst,) = floats(self.table, "may_be_worst")

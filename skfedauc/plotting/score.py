@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from skfedauc import _input
 from skfedauc._kernel import Cells
+from skfedauc.counts.moments import Floats
 from skfedauc.plotting import drawing
 from skfedauc.plotting.drawing import ReportDisplay
 
@@ -23,7 +23,6 @@ _MOST_GROUPS, _ROW = 12, 0.42
 # Height of the highest bin of a group; the distance between groups is 1.
 _PEAK = 0.45
 ALL_GROUPS = "all groups"
-_Floats: TypeAlias = NDArray[np.float64]
 # Share of the rows in each tail; if these rows are outliers, the outermost bins include them.
 _TAIL = 0.001
 
@@ -168,8 +167,8 @@ class GroupScoreDisplay(ReportDisplay):
         self,
         key: int | str,
         place: int,
-        negatives: NDArray[np.float64],
-        positives: NDArray[np.float64],
+        negatives: Floats,
+        positives: Floats,
     ) -> None:
         """Draw a group's two histograms with equal areas, scaled to the distance between groups."""
         negatives, positives = (of / (of.sum() or 1.0) for of in (negatives, positives))
@@ -186,7 +185,7 @@ class GroupScoreDisplay(ReportDisplay):
         )
 
 
-def _histograms(cells: Cells, n_bins: int) -> tuple[_Floats, _Floats, _Floats, float]:
+def _histograms(cells: Cells, n_bins: int) -> tuple[Floats, Floats, Floats, float]:
     """Return edges, negatives and positives by group and bin, and the share beyond the edges."""
     negatives, positives = (amount.astype(np.float64) for amount in cells.amounts)
     scores, weights = cells.scores, negatives + positives
@@ -209,7 +208,7 @@ def _histograms(cells: Cells, n_bins: int) -> tuple[_Floats, _Floats, _Floats, f
     return edges, negatives, positives, share_beyond
 
 
-def _limits(scores: _Floats, weights: _Floats) -> tuple[float, float]:
+def _limits(scores: Floats, weights: Floats) -> tuple[float, float]:
     """Return the lowest and the highest score, or tail quantiles if there are outliers."""
     low, high = float(scores.min()), float(scores.max())
     order = np.argsort(scores)

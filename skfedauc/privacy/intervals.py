@@ -48,11 +48,10 @@ from numpy.typing import NDArray
 
 from skfedauc._labels import index_of_labels
 from skfedauc._words import counted
+from skfedauc.counts.moments import Floats
 from skfedauc.inference.intervals import AUCSpread
 from skfedauc.inference.quantiles import normal_quantile
 from skfedauc.privacy.state import State
-
-Floats = NDArray[np.float64]
 
 # The noise dominates if a class has fewer rows than this multiple of the standard error due to
 # noise. In simulations (benchmarks/privacy.py), this rule raises the error rate of the intervals by
