@@ -67,7 +67,9 @@ class _GroupMetric:
             own = _group_codes.EncodedGroups(codes.copy(), known.copy())
             _input.check_length("groups", codes.size, "y", positive.size)
             for before, (other, others) in enumerate(sets):
-                if np.array_equal(positive, other) and not _are_same(own, others):
+                are_same = _labels.kind_of(known) == _labels.kind_of(others.labels)
+                are_same = are_same and all(map(np.array_equal, own[:2], others[:2]))
+                if np.array_equal(positive, other) and not are_same:
                     raise ValueError(
                         f"groups[{before}] and groups[{position}] have the same labels y in every "
                         f"row, {_words.counted(positive.size, 'row')}, and different groups, "
@@ -408,11 +410,6 @@ def _positives(y: Any, name: str) -> NDArray[np.bool_]:
         f"{_words.listed(dict.fromkeys(labels[:100].tolist()), most=3)}. Pass y == label for "
         "labels of another kind."
     )
-
-
-def _are_same(one: _group_codes.EncodedGroups, other: _group_codes.EncodedGroups) -> bool:
-    of_one_kind = _labels.kind_of(one.labels) == _labels.kind_of(other.labels)
-    return of_one_kind and all(map(np.array_equal, one[:2], other[:2]))
 
 
 def _n_machines(params: dict[str, Any]) -> int:

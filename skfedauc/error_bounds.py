@@ -22,8 +22,6 @@ from skfedauc.inference.proportions import upper_limit
 __all__ = ["error_rate_bound", "fit_with_error_bound"]
 
 Resampling: TypeAlias = Literal["train_test", "bagging", "cross_validation"]
-# Numbers of the training rows, and of the test rows
-Split: TypeAlias = tuple[NDArray[np.intp], NDArray[np.intp]]
 
 
 def error_rate_bound(
@@ -375,7 +373,7 @@ def _check_classifier(estimator: Any) -> None:
 
 def _splits(
     resampling: Resampling, n_rows: int, n_members: int, test_size: float, rng: Any
-) -> list[Split]:
+) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
     """Return the numbers of the training rows and the test rows of each member."""
     _input.check_option("resampling", resampling, get_args(Resampling))
     least = 1 if resampling == "bagging" else 2

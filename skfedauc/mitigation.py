@@ -334,7 +334,17 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         copied = {name: clone(value, safe=False) for name, value in params.items()}
         mitigator = type(self.mitigator)(**copied)
         if self._is_reduction:
-            _check_reduction(mitigator)
+            name = type(mitigator).__name__
+            if not isinstance(mitigator.constraints, ClassificationMoment):
+                raise ValueError(
+                    f"constraints of {name} must be constraints for classifiers, such as "
+                    f"DemographicParity(); got {type(mitigator.constraints).__name__}."
+                )
+            if isinstance(mitigator.estimator, FrozenEstimator):
+                raise ValueError(
+                    f"{name} fits its estimator many times, which a FrozenEstimator does not "
+                    "allow; pass an estimator to be fitted, or use ThresholdOptimizer."
+                )
             if mitigator.sample_weight_name == "sample_weight":
                 mitigator.set_params(sample_weight_name=weight_name(mitigator.estimator))
         return mitigator
@@ -348,20 +358,6 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         X = _checked(self, X, columns, reset=False)
         features = _without(X, columns) if self.drop else X
         return features, [] if self._is_reduction else select(X, columns)
-
-
-def _check_reduction(mitigator: Any) -> None:
-    name = type(mitigator).__name__
-    if not isinstance(mitigator.constraints, ClassificationMoment):
-        raise ValueError(
-            f"constraints of {name} must be constraints for classifiers, such as "
-            f"DemographicParity(); got {type(mitigator.constraints).__name__}."
-        )
-    if isinstance(mitigator.estimator, FrozenEstimator):
-        raise ValueError(
-            f"{name} fits its estimator many times, which a FrozenEstimator does not "
-            "allow; pass an estimator to be fitted, or use ThresholdOptimizer."
-        )
 
 
 def _check_frozen(mitigator: Any, n_features: int, classes: NDArray[Any]) -> None:

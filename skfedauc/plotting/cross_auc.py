@@ -17,7 +17,6 @@ from skfedauc.report.group_auc import estimates_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.colorbar import Colorbar
-    from matplotlib.colors import BoundaryNorm, ListedColormap
 
 # Default of `max_groups`; with 250 groups, a cell is one or two points wide.
 _MOST_GROUPS = 250
@@ -112,22 +111,28 @@ class CrossAUCDisplay(ReportDisplay):
             self.errors = pair_errors(self.report.counts)
 
     def _plot(self, ax: Axes | None) -> None:
+        from matplotlib.colors import BoundaryNorm, ListedColormap, to_rgba
+
         sort = _input.check_flag(self.sort, "sort")
         colorbar = _input.check_flag(self.colorbar, "colorbar")
-        most = _input.check_whole_number(self.max_groups, "max_groups", 2)
+        most_groups = _input.check_whole_number(self.max_groups, "max_groups", 2)
         n_groups = len(self.groups)
         order = self._order() if sort else np.arange(n_groups)
-        self.shown_ = order = drawing.spread(order, most)
+        self.shown_ = order = drawing.spread(order, most_groups)
         matrix = self.cross_matrix[np.ix_(order, order)]
 
         ax = self._draw_on(ax, 6.2)
-        colors, levels = _scale()
+        most = len(_LEVELS) // 2
+        colors = [
+            to_rgba(_LOWER if step < 0 else _HIGHER, _MOST_OPAQUE * abs(step) / most)
+            for step in range(-most, most + 1)
+        ]
         beyond = matrix - matrix.T
         self.im_ = ax.imshow(
             # Equal cells have no color, even if there is no standard error.
             np.divide(beyond, self.errors[np.ix_(order, order)], out=beyond, where=beyond != 0),
-            cmap=colors,
-            norm=levels,
+            cmap=ListedColormap(colors),
+            norm=BoundaryNorm(_LEVELS, len(colors), extend="both"),
             interpolation="nearest",
             # With square cells, constrained layout leaves no room for labels.
             aspect="auto",
@@ -219,15 +224,3 @@ class CrossAUCDisplay(ReportDisplay):
                 text.set(fontsize=drawing.SMALL, color=drawing.BLACK)
                 texts[row, column] = text
         return texts
-
-
-def _scale() -> tuple[ListedColormap, BoundaryNorm]:
-    """Return the intervals between the levels, and their colors."""
-    from matplotlib.colors import BoundaryNorm, ListedColormap, to_rgba
-
-    most = len(_LEVELS) // 2
-    colors = [
-        to_rgba(_LOWER if step < 0 else _HIGHER, _MOST_OPAQUE * abs(step) / most)
-        for step in range(-most, most + 1)
-    ]
-    return ListedColormap(colors), BoundaryNorm(_LEVELS, len(colors), extend="both")
