@@ -187,10 +187,6 @@ def test_messages_say_what_to_pass(name, error, change, message):
         BY_NAME[name](**change)
 
 
-def shown(value):
-    return getattr(value, "name", value)
-
-
 def test_confidence_levels_are_passed_by_name():
     kinds = {
         function.name: parameter.kind
@@ -223,7 +219,7 @@ def message_of(call):
     yield from (str(warning.message) for warning in caught)
 
 
-@pytest.mark.parametrize("function", FUNCTIONS, ids=shown)
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.name)
 def test_no_argument_makes_a_message_long(function, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name, value in itertools.product(function.parameters, VALUES):
