@@ -109,10 +109,9 @@ def chromium(tmp_path_factory):
 @pytest.fixture(scope="session")
 def lite():
     """The module of the documentation that writes JupyterLite."""
-    path = Path(__file__).parents[2] / "docs" / "build_tools" / "lite.py"
-    spec = importlib.util.spec_from_file_location("lite", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    from test_docs import load
+
+    module = load("lite")
     if not module.is_installed():
         skip_without("jupyterlite-core, jupyterlite-pyodide-kernel and scikit-build-core")
     return module

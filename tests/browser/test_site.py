@@ -1,9 +1,7 @@
 """The script that opens the pages of the built documentation finds faults of the pages."""
 
-import importlib.util
-from pathlib import Path
+from test_docs import load
 
-SCRIPT = Path(__file__).parents[2] / "docs" / "build_tools" / "check_pages.py"
 START = '<html lang="en"><head><title>A page</title><link rel="icon" href="data:,"></head><body>'
 BAD = f"""<main><h1>A page</h1><p style="color: #bbb; background: #fff">Pale</p>
 <p style="width: 900px">Wide</p><div style="overflow: hidden">LongName{"x" * 99}</div>
@@ -17,9 +15,7 @@ Function. Return the sum of two numbers.</p></li>
 
 
 def test_what_is_wrong_with_a_page_is_found(browser, serve, tmp_path):
-    spec = importlib.util.spec_from_file_location("check_pages", SCRIPT)
-    check_pages = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(check_pages)
+    check_pages = load("check_pages")
     for name, body in {
         "good": "<main><h1>A page</h1></main>",
         "bad": BAD,
