@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.figure import Figure
 from sklearn.compose import make_column_transformer
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
@@ -20,7 +19,6 @@ from skfedauc import (
     group_roc_auc_score,
     make_group_auc_scorer,
 )
-from skfedauc.plotting import GroupAUCDisplay
 
 N = 60
 RNG = np.random.default_rng(5)
@@ -70,20 +68,10 @@ OF_ROWS = {
             groups, score, y, sample_weight * 0 + 1
         )
     ),
-    "display": of_rows(
-        lambda y, score, **named: GroupAUCDisplay.from_predictions(
-            y, score, **named, ax=Figure().subplots()
-        )
-    ),
 }
 OF_X = {
     "report": of_estimator(GroupAUC.from_estimator),
     "audit": of_estimator(FairnessAudit.from_estimator),
-    "display": of_estimator(
-        lambda model, X, y, **named: GroupAUCDisplay.from_estimator(
-            model, X, y, **named, ax=Figure().subplots()
-        )
-    ),
     "folds": lambda y, groups, sample_weight, X, score: cross_validate_group_auc(
         MODEL, X[["x"]], y, groups=groups, sample_weight=sample_weight, cv=3
     ),
