@@ -4,6 +4,7 @@ import copy
 import datetime
 import functools
 import gc
+import itertools
 import os
 import pickle
 import re
@@ -173,12 +174,18 @@ def merge(*parts, **options):
 CASES_OF_SOURCES = {
     "the same object twice": (lambda: merge(A, B, A), lambda: ONE + THREE),
     "counted again, equal counts": (lambda: merge(A, B, AGAIN), lambda: ONE + THREE),
-    "counted again, other counts": (lambda: merge(A, B, OTHER), "with different counts. Pass rep"),
+    "counted again, other counts": (lambda: merge(A, B, OTHER), "different counts, so.* Pass rep"),
     "the same, replaced": (lambda: merge(A, B, OTHER, repeated="replace"), lambda: TWO + THREE),
     "the last of three": (
         lambda: merge(OTHER, A, B, OTHER, repeated="replace"), lambda: TWO + THREE
     ),
     "replaced by equal counts": (lambda: merge(A, AGAIN, repeated="replace"), lambda: ONE),
+    "the period named later": (
+        lambda: merge(A.with_source("oslo"), A, NEXT), lambda: ONE + TWO
+    ),
+    "the model named later": (
+        lambda: merge(TWO.with_source("oslo", period="2026-09"), A), lambda: ONE + TWO
+    ),
     "another period": (lambda: merge(A, NEXT), lambda: ONE + TWO),
     "another model": (lambda: merge(A, NEW_MODEL), "were scored by different models. Leave one"),
     "any model": (lambda: merge(A, NEW_MODEL, models="any"), lambda: ONE + TWO),
@@ -238,6 +245,41 @@ CASES_OF_SOURCES = {
 }  # fmt: skip
 
 
+FACTS = [{}, {"model": "m1"}, {"period": "2026-10"}, OCTOBER]
+
+
+@pytest.mark.parametrize("repeated", ["raise", "replace"])
+@pytest.mark.parametrize(("first", "second"), list(itertools.permutations(FACTS, 2)))
+def test_counts_that_lack_the_model_or_the_period_never_count_twice(first, second, repeated):
+    one, again, other = (
+        made(seed).with_source("oslo", **facts)
+        for seed, facts in ((1, first), (1, second), (2, second))
+    )
+    message = "^part 0 has the source 'oslo'.*, and part 1 has the source 'oslo'.* Name the model"
+    with pytest.raises(MergeError, match=message):
+        merge(one, other, repeated=repeated)
+    with pytest.raises(MergeError, match="'oslo'"):
+        merge(one + B, again, repeated=repeated)
+    if first.items() <= second.items() or second.items() <= first.items():
+        (source,) = merge(one, again, repeated=repeated).sources
+        known = {"model": source.model, "period": source.period}
+        assert known == dict.fromkeys(known) | first | second
+        assert merge(one, again, repeated=repeated) == ONE
+    else:  # neither names what the other does
+        with pytest.raises(MergeError, match=message):
+            merge(one, again, repeated=repeated)
+    with pytest.warns(UserWarning, match="^1 part left out as invalid. part [01]: part 0 has"):
+        left = merge(one, other, repeated=repeated, on_invalid="skip")
+    assert left == (one if len(first) >= len(second) else other)
+
+
+def test_a_retry_of_one_of_several_periods_counts_once_in_any_order():
+    again = made(1).with_source("oslo")
+    for parts in itertools.permutations([A, NEXT, again, B]):
+        assert merge(*parts) == merge(ONE, TWO, THREE)
+        assert merge(*parts, by_period=True) == merge(A, NEXT, B, by_period=True)
+
+
 @pytest.mark.parametrize("name", CASES_OF_SOURCES)
 def test_retries_replacements_withdrawals_models_and_periods(name):
     make, expected = CASES_OF_SOURCES[name]
@@ -287,6 +329,8 @@ def test_the_same_counting_in_files(tmp_path):
     with pytest.raises(MergeError, match=names):
         ScoreCounts.merge([path, other])
     assert ScoreCounts.merge([path, other], repeated="replace") == some_counts(1)
+    with pytest.warns(UserWarning, match=f"^1 part left out as invalid.*{names}"):
+        assert ScoreCounts.merge([path, other], on_invalid="skip") == counts
     for change in (
         lambda: again.map_scores(np.round),
         lambda: select_groups(again, [0]),
@@ -526,6 +570,28 @@ def test_invalid_files_are_skipped_on_request(tmp_path):
             [tmp_path / "few" / "0.skfa", paths[0]], on_invalid="skip", limits=few
         )
     assert merged == ScoreCounts.load(tmp_path / "few" / "0.skfa")
+
+
+@pytest.mark.parametrize("repeated", ["raise", "replace"])
+@pytest.mark.parametrize(
+    "other",
+    [
+        TWO.with_source("rome", model="m2", period="2026-10"),
+        TWO.reduced("summary").with_source("rome", **OCTOBER),
+        TWO.regroup({"a": 1, "b": 2}).with_source("rome", **OCTOBER),
+        TWO.regroup(None).with_source("rome", **OCTOBER),
+        ScoreCounts.from_predictions([0, 1], [0.1, 0.2], groups=["a"] * 2, pos_label=0),
+    ],
+)
+def test_parts_that_contradict_most_are_skipped_on_request(other, repeated, tmp_path):
+    other.save(tmp_path / "other.skfa")
+    for part in (other, tmp_path / "other.skfa"):
+        for parts in itertools.permutations([part, A + B, C]):
+            with pytest.raises(MergeError):
+                merge(*parts, repeated=repeated)
+            number = f"part {parts.index(part)}" if part is other else "'.*other.skfa'"
+            with pytest.warns(UserWarning, match=f"^1 part left out as invalid. {number}: "):
+                assert merge(*parts, repeated=repeated, on_invalid="skip") == A + B + C
 
 
 @pytest.mark.parametrize("most_kept", [0, 1 << 22])

@@ -126,7 +126,8 @@ merge
   files FILE: counts that `count` or `merge` wrote
   --replace: of two countings of a source, model and period, add the last
   --any-model: merge files of different models
-  --skip-invalid: leave out absent and damaged files, with a warning
+  --skip-invalid: leave out absent and damaged files, and those that contradict most, with a
+      warning
   --by-period: make the period of each file the last group column
 audit compare
   --decisions COL: column of the decisions, labels of the classes, or 0 and 1; compare: of each

@@ -32,8 +32,8 @@ _REMEDIES = {
     "columns": "count all files with the same --group columns in the same order",
     "kinds": "skfedauc count writes groups as text: count the rows of the other file again in "
     "Python, with the groups as text by groups.astype(str)",
-    "repeated": "leave one file out, or pass --replace to keep the later one of two countings with "
-    "the same source, model and period; a sum cannot be taken apart again",
+    "repeated": "leave one file out, count both with --model and --period, or pass --replace to "
+    "keep the later one of two countings with the same source, model and period",
     "period": "count again with --period, each period into a file of its own",
     "model": "leave one file out, or pass --any-model if the scores are comparable",
     "disclosure": "pass --disclosure, and --bins, to reduce all files to one level that none of "
@@ -208,17 +208,18 @@ def merge(arguments: Arguments) -> Iterator[list[str]]:
             valid[path] = path
     with refusals():
         try:
-            whole, repeated = merge_named(
+            whole, repeated, invalid = merge_named(
                 valid,
                 repeated="replace" if arguments.replace else "raise",
                 models="any" if arguments.any_model else "same",
+                on_invalid="skip" if arguments.skip_invalid else "raise",
                 disclosure=rule,
                 by_period=arguments.by_period,
             )
         except MergeError as error:
-            if error.reason not in _REMEDIES:
-                raise
-            raise CommandError(f"{in_words(error.fact)}; {_REMEDIES[error.reason]}") from None
+            raise CommandError(_refused(error)) from None
+    for path, reason in invalid:
+        print_message("warning", f"{path} is left out: {_refused(reason)}")
     lines += [
         f"{path}: not added: another file repeats or replaces it" for path in [*twice, *repeated]
     ]
@@ -227,6 +228,13 @@ def merge(arguments: Arguments) -> Iterator[list[str]]:
     with refusals(written=arguments.output):
         whole.save(arguments.output)
     yield [f"The sum is in {arguments.output}."]
+
+
+def _refused(error: Exception) -> str:
+    """Return why files do not fit together, and the remedy by the command line."""
+    if not isinstance(error, MergeError) or error.reason not in _REMEDIES:
+        return in_words(error)
+    return f"{in_words(error.fact)}; {_REMEDIES[error.reason]}"
 
 
 def _line(name: str, counts: ScoreCounts) -> str:

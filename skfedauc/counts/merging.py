@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import itertools
 import os
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +34,9 @@ _ROUND, _CELLS_PER_PART = 1 << 16, 1 << 7
 # Cells of files that a merge keeps in memory after the check of all files, and bytes of a file that
 # is read once rather than its sources first
 _MOST_KEPT, _SMALL = 1 << 22, 1 << 16
+
+# Names of the parts that a merge leaves out, and why
+Invalid: TypeAlias = "list[tuple[str, ValueError | OSError]]"
 
 
 class MergeError(ValueError):
@@ -103,11 +108,12 @@ class Part:
     """A merge's part: counts in memory, or a file whose `counts` are read when they are needed."""
 
     def __init__(
-        self, name: str, counts: State | Callable[[], State], sources: tuple[Source, ...] = ()
+        self, name: str, counts: State | Callable[[], State], known: State | tuple[Source, ...]
     ) -> None:
         self.name, self._counts = name, counts
         self.is_in_memory = isinstance(counts, State)
-        self.sources = counts.sources if isinstance(counts, State) else sources
+        self.sources = known.sources if isinstance(known, State) else known
+        self.facts = _facts_of(known) if isinstance(known, State) else None
         self.keys = {source.key for source in self.sources}
         self.identifiers = {source.identifier for source in self.sources}
         self.is_named = all(source.name is not None for source in self.sources)
@@ -125,55 +131,85 @@ class Part:
         return state
 
 
+def _facts_of(state: State) -> tuple[Any, ...]:
+    """Return what all parts share."""
+    kind = None if state.labels is None else _labels.kind_of(state.labels)
+    models = frozenset(source.model for source in state.sources)
+    rule = state.disclosure
+    return rule.level, rule.bins, state.classes.pos_label, state.group_names, kind, models
+
+
 class Register:
     """Parts that a merge has seen, of which `kept` are added: each counting counts once.
 
-    The arguments are those of `ScoreCounts.merge`.
+    A part that lacks the model or the period that another one of its source names may have the same
+    rows. It is a retry if the counts are equal, and `unclear` otherwise.
     """
 
-    def __init__(self, repeated: str = "raise", models: str = "same") -> None:
-        self._repeated = _input.check_option("repeated", repeated, ("raise", "replace"))
-        self._models = _input.check_option("models", models, ("same", "any"))
+    def __init__(self, repeated: str = "raise") -> None:
+        self._is_replacing = (
+            _input.check_option("repeated", repeated, ("raise", "replace")) == "replace"
+        )
         self.kept: dict[int, Part] = {}
         self._by_mark: dict[Any, int] = {}
-        self._by_model: dict[str, str] = {}
+        # By name of a source, its keys by the facts that they lack
+        self._keys: dict[str, defaultdict[tuple[bool, ...], set[Any]]] = {}
+        self._unclear: list[tuple[int, int, Source, Source]] = []
 
     def add(self, number: int, part: Part) -> None:
         """Keep a part in place of earlier ones that it replaces, unless it is a retry."""
         marks = part.keys | part.identifiers
-        earlier = sorted({self._by_mark.get(mark, -1) for mark in marks} & self.kept.keys())
-        is_replacing = self._repeated == "replace"
-        replaced = [_is_replaced(self.kept[n], part, is_replacing) for n in earlier]
-        if earlier and not all(replaced):
-            if any(replaced):
+        similar = {other: key for key in part.keys for other in self._similar(key)}
+        found = {self._by_mark.get(mark, -1) for mark in (*marks, *similar)}
+        earlier = sorted(found & self.kept.keys())
+        is_replaced = [_is_replaced(self.kept[n], part, self._is_replacing) for n in earlier]
+        if False in is_replaced:
+            if True in is_replaced:
                 raise _overlap(self.kept[earlier[0]], part)
             return
-        self._check_models(part)
-        for n in earlier:
+        for other, key in similar.items():
+            n = self._by_mark[other]
+            if n in earlier and is_replaced[earlier.index(n)] is None:
+                self._unclear.append((n, number, Source(*other), Source(*key)))
+        for n in itertools.compress(earlier, is_replaced):
             del self.kept[n]
         self.kept[number] = part
         self._by_mark.update(dict.fromkeys(marks, number))
+        for key in part.keys:
+            known = self._keys.setdefault(key[0], defaultdict(set))
+            known[_lacking(key)].add(key)
 
-    def _check_models(self, part: Part) -> None:
-        """Raise a MergeError if the countings of a part name another model than those before."""
-        if self._models == "any":
-            return
-        seen = dict(self._by_model)
-        for source in part.sources:
-            if source.model is not None:
-                seen.setdefault(source.model, f"{part.name} ({source.in_words()})")
-        if len(seen) > 1:
-            first, second, *_ = seen.values()
-            raise MergeError(
-                f"{first} and {second} were scored by different models",
-                "Leave one out, or pass models='any' if the scores are comparable.",
-                "model",
-            )
-        self._by_model = seen
+    def _similar(self, key: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+        """Yield earlier keys that differ from a key only by facts that one of them lacks."""
+        for lacking, others in self._keys.get(key[0], {}).items():
+            if lacking != _lacking(key):
+                for other in others:
+                    if all(a == b or None in (a, b) for a, b in zip(key, other, strict=False)):
+                        yield other
+
+    def unclear(self) -> Iterator[tuple[int, MergeError]]:
+        """Yield kept parts that may have the rows of another one, and the error."""
+        for first, second, one, other in self._unclear:
+            if {first, second} <= self.kept.keys():
+                names = self.kept[first].name, self.kept[second].name
+                fact = f"{names[0]} has {one.in_words()}, and {names[1]} has {other.in_words()}"
+                error = MergeError(
+                    f"{fact}, so rows may count twice",
+                    "Name the model and the period of both by with_source, or leave one out.",
+                    "repeated",
+                )
+                yield (first if one.count(None) > other.count(None) else second), error
 
 
-def _is_replaced(first: Part, second: Part, is_replacing: bool) -> bool:
-    """Return whether the second part takes the place of the first; False for a retry."""
+def _lacking(key: tuple[Any, ...]) -> tuple[bool, ...]:
+    return tuple(fact is None for fact in key)
+
+
+def _is_replaced(first: Part, second: Part, is_replacing: bool) -> bool | None:
+    """Return whether the second part takes the place of the first.
+
+    It is False for a retry, and None if it is unclear whether they have the same rows.
+    """
     ours, theirs = first.identifiers, second.identifiers
     if first.keys == second.keys:
         if first.digest == second.digest:
@@ -184,6 +220,15 @@ def _is_replaced(first: Part, second: Part, is_replacing: bool) -> bool:
         return False
     elif ours < theirs or (is_replacing and first.keys < second.keys):
         return True
+    elif len(first.sources) == len(second.sources) == 1 and first.digest == second.digest:
+        one, other = (
+            {of for of in enumerate(part.sources[0].key) if of[1] is not None}
+            for part in (first, second)
+        )
+        if one < other or other < one:
+            return one < other
+    if not (first.keys & second.keys or ours & theirs):
+        return None
     raise _overlap(first, second)
 
 
@@ -195,7 +240,7 @@ def _overlap(first: Part, second: Part) -> MergeError:
     )
     names, what = f"{first.name} and {second.name}", shared.in_words()
     if first.keys == second.keys and len(first.sources) == 1:
-        fact = f"{names} both are {what}, with different counts"
+        fact = f"{names} both are {what}, with different counts, so rows may count twice"
         mend = (
             "Pass repeated='replace' to keep the last, or name them by with_source if both are to "
             "count, for instance with different periods."
@@ -209,6 +254,14 @@ def _overlap(first: Part, second: Part) -> MergeError:
     return MergeError(fact, mend, "repeated")
 
 
+class Merged(NamedTuple):
+    """A sum, the names of parts that others repeat or replace, and the errors of invalid ones."""
+
+    state: State
+    repeated: list[str]
+    invalid: Invalid
+
+
 def merged(
     parts: Any,
     repeated: str = "raise",
@@ -217,35 +270,57 @@ def merged(
     disclosure: Any = None,
     by_period: bool = False,
     limits: Limits | None = None,
-) -> tuple[State, list[str]]:
-    """Merge parts by the options of `ScoreCounts.merge`; also return the names of repeated ones."""
+) -> Merged:
+    """Merge parts by the options of `ScoreCounts.merge`."""
     rule = None if disclosure is None else check_rule(disclosure)
     if rule is not None and rule.min_count is not None:
         raise ValueError(
             "merge takes no min_count: each site applies it once, before it sends counts."
         )
-    register = Register(repeated, models)
+    register = Register(repeated)
+    agreement = Agreement(models=_input.check_option("models", models, ("same", "any")))
     with_periods = _input.check_flag(by_period, "by_period")
     is_skipping = _input.check_option("on_invalid", on_invalid, ("raise", "skip")) == "skip"
-    invalid: list[str] = []
-    found = list(_parts_of(parts, check_limits(limits), invalid if is_skipping else None))
-    message = ""
-    if invalid:
-        more = f"; and {len(invalid) - 6:,} more" if len(invalid) > 6 else ""
-        left_out = counted(len(invalid), "part")
-        message = f"{left_out} left out as invalid. {'; '.join(invalid[:6])}{more}."
-    if not found:
-        raise ValueError(f"parts must have at least one ScoreCounts; got none. {message}".rstrip())
-    if message:
-        _input.warn(message, UserWarning)
-    for number, part in enumerate(found):
-        register.add(number, part)
-    state = _sum_of_files(list(register.kept.values()), rule, with_periods)
-    return state, [part.name for number, part in enumerate(found) if number not in register.kept]
+    invalid: Invalid | None = [] if is_skipping else None
+    found = list(_parts_of(parts, check_limits(limits), invalid))
+    # Parts that agree with most go first, so that a single one cannot make all others invalid.
+    n_alike = Counter(part.facts for part in found)
+    numbers = order = list(range(len(found)))
+    if is_skipping:
+        order = sorted(numbers, key=lambda number: -n_alike[found[number].facts])
+    for number in numbers if repeated == "replace" else order:
+        with _leaving_out(found[number], invalid):
+            register.add(number, found[number])
+    for number, error in register.unclear():
+        with _leaving_out(register.kept.pop(number), invalid):
+            raise error
+    kept = [found[number] for number in order if number in register.kept]
+    state = _sum_of_files(kept, agreement, rule, with_periods, invalid)
+    refused = {name for name, _ in invalid or ()}
+    again = [found[number].name for number in numbers if number not in register.kept]
+    return Merged(state, [name for name in again if name not in refused], invalid or [])
 
 
-def _parts_of(parts: Any, limits: Limits, invalid: list[str] | None) -> Iterator[Part]:
-    """Yield the parts of a merge; `invalid` gets the reasons to leave files out, None raises."""
+@contextlib.contextmanager
+def _leaving_out(part: Part, invalid: Invalid | None) -> Iterator[None]:
+    """Add the error of a part to `invalid`; None raises it."""
+    try:
+        yield
+    except (ValueError, OSError) as error:
+        if invalid is None:
+            raise
+        invalid.append((part.name, error))
+
+
+def words_of_invalid(invalid: Invalid) -> str:
+    """Return a sentence on parts that are left out as invalid, which names six of them."""
+    shown = "; ".join(f"{name}: {str(error).rstrip('.')}" for name, error in invalid[:6])
+    more = f"; and {len(invalid) - 6:,} more" if len(invalid) > 6 else ""
+    return f"{counted(len(invalid), 'part')} left out as invalid. {shown}{more}."
+
+
+def _parts_of(parts: Any, limits: Limits, invalid: Invalid | None) -> Iterator[Part]:
+    """Yield the parts of a merge; `invalid` gets the errors of files to leave out, None raises."""
     is_table = hasattr(parts, "columns") or hasattr(parts, "column_names")
     is_single = isinstance(parts, str | bytes | os.PathLike) or isinstance(
         getattr(parts, "_state", None), State
@@ -259,7 +334,7 @@ def _parts_of(parts: Any, limits: Limits, invalid: list[str] | None) -> Iterator
             raise _wrong_parts(f"the name {described(name)}")
         state = getattr(part, "_state", None)  # the class of score counts uses this module
         if isinstance(state, State):
-            yield Part(name or f"part {number}", state)
+            yield Part(name or f"part {number}", state, state)
             continue
         if not isinstance(part, str | os.PathLike):
             raise _wrong_parts(f"a part of type {type(part).__name__}")
@@ -271,15 +346,15 @@ def _parts_of(parts: Any, limits: Limits, invalid: list[str] | None) -> Iterator
         if invalid is None and not is_small:
             yield Part(name, read, file_format.read_sources(part))
             continue
-        try:  # Which files are invalid is known before adding.
+        try:  # Which files are damaged is known before adding.
             state = read()
         except (ValueError, OSError) as error:
             if invalid is None:
                 raise
-            invalid.append(f"{name}: {str(error).rstrip('.')}")
+            invalid.append((name, error))
             continue
         n_kept += state.n_cells
-        yield Part(name, state if n_kept <= _MOST_KEPT else read, state.sources)
+        yield Part(name, state if n_kept <= _MOST_KEPT else read, state)
 
 
 def _wrong_parts(got: str) -> TypeError:
@@ -291,34 +366,43 @@ def _wrong_parts(got: str) -> TypeError:
     )
 
 
-def _sum_of_files(kept: Sequence[Part], rule: Disclosure | None, with_periods: bool) -> State:
+def _sum_of_files(
+    kept: Sequence[Part],
+    agreement: Agreement,
+    rule: Disclosure | None,
+    with_periods: bool,
+    invalid: Invalid | None,
+) -> State:
     """Add up parts at one level; files are read one at a time."""
-    agreement = Agreement()
     sent, alike = dict[bytes, Part](), list[tuple[str, str]]()
     has_unnamed = not all(part.is_named for part in kept)
     waiting: list[State] = []
     size = 0
     for part in kept:
-        state = part.state()
-        if with_periods:
-            state = _by_period(state, part.name)
-        agreement.check(part.name, state)
-        if has_unnamed and state.sources and state.n_groups:
-            first = sent.setdefault(state.digest(), part)
-            # Small countings with different names may be equal by coincidence.
-            if first is not part and not (first.is_named and part.is_named):
-                alike.append((first.name, part.name))
-        if rule is not None:
-            try:
-                state = at_level(state, rule, widen=True)
-            except ValueError as error:
-                raise MergeError(f"{part.name}: {error}") from error
-        agreement.check_level(part.name, state)
-        waiting.append(state)
-        if not part.is_in_memory:
-            size += state.n_cells + _CELLS_PER_PART
-        if size >= max(_ROUND, waiting[0].n_cells):
+        with _leaving_out(part, invalid):
+            whole = part.state()
+            if with_periods:
+                whole = _by_period(whole, part.name)
+            state = whole
+            if rule is not None:
+                try:
+                    state = at_level(whole, rule, widen=True)
+                except ValueError as error:
+                    raise MergeError(f"{part.name}: {error}") from error
+            agreement.admit(part.name, state)
+            waiting.append(state)
+            if not part.is_in_memory:
+                size += state.n_cells + _CELLS_PER_PART
+            if has_unnamed and whole.sources and whole.n_groups:
+                first = sent.setdefault(whole.digest(), part)
+                # Small countings with different names may be equal by coincidence.
+                if first is not part and not (first.is_named and part.is_named):
+                    alike.append((first.name, part.name))
+        if waiting and size >= max(_ROUND, waiting[0].n_cells):
             waiting, size = [sum_of(waiting)], 0
+    if not waiting:
+        reasons = f" {words_of_invalid(invalid)}" if invalid else ""
+        raise ValueError(f"parts must have at least one ScoreCounts; got none.{reasons}")
     _warn_of_alike(alike)
     return sum_of(waiting)
 
@@ -372,8 +456,8 @@ class Agreement:
     the parts `parts`, and say `when` to change labels, such as " before drawing the noise".
     """
 
-    def __init__(self, parts: str = "parts", when: str = "") -> None:
-        self._parts, self._when = parts, when
+    def __init__(self, parts: str = "parts", when: str = "", models: str = "any") -> None:
+        self._parts, self._when, self._models = parts, when, models
         self._classes = _labels.Classes()
         # The first part with each value of a fact, which a method gives its name
         self._first: defaultdict[str, dict[Any, Any]] = defaultdict(dict)
@@ -395,6 +479,21 @@ class Agreement:
         self._check_columns(name, state)
         self._check_classes(name, state)
         self._check_kinds(name, state)
+        if self._models == "same":
+            self._check_models(name, state)
+
+    def _check_models(self, name: str, state: State) -> None:
+        seen = self._first["model"]
+        for source in state.sources:
+            if source.model is not None:
+                seen.setdefault(source.model, f"{name} ({source.in_words()})")
+        if len(seen) > 1:
+            first, second, *_ = seen.values()
+            raise MergeError(
+                f"{first} and {second} were scored by different models",
+                "Leave one out, or pass models='any' if the scores are comparable.",
+                "model",
+            )
 
     def check_level(self, name: str, state: State) -> None:
         """Raise a MergeError for a part with another disclosure level or other bins.

@@ -18,7 +18,7 @@ from skfedauc.counts import reducing
 from skfedauc.counts.bins import Bins
 from skfedauc.counts.disclosure import Disclosure, Need, check_rule, needs
 from skfedauc.counts.files import Limits, Saved, check_limits, state_of_table, table_of
-from skfedauc.counts.merging import difference, merged
+from skfedauc.counts.merging import Invalid, difference, merged, words_of_invalid
 from skfedauc.counts.state import Source, State, in_order, new_source, state_of_rows
 from skfedauc.counts.vectors import Grid, state_of_vector, vector_of
 
@@ -431,8 +431,8 @@ class ScoreCounts(Saved):
     ) -> ScoreCounts:
         """Add up any number of score counts and files of score counts, each counting once.
 
-        A part counts once if it comes again with the same source, model, period and counts, or if
-        another part contains it.
+        A part counts once if it comes again with the same source, model, period and counts, also
+        where one of them lacks the model or the period, or if another part contains it.
 
         Parameters
         ----------
@@ -441,12 +441,12 @@ class ScoreCounts(Saved):
             Messages show the keys of a mapping as the names of the parts.
         repeated : {"raise", "replace"}, default="raise"
             The same source, model and period with other counts is an error, or replaces the earlier
-            part.
+            part. If one part lacks the model or the period, it is an error.
         models : {"same", "any"}, default="same"
             Whether parts that name different models are an error.
         on_invalid : {"raise", "skip"}, default="raise"
-            A file that is damaged, absent or beyond the limits is an error, or left out with one
-            warning that names each such file and the reason.
+            A file that is damaged, absent or beyond the limits is an error, and so is a part that
+            contradicts most others; or both are left out with one warning that names the reasons.
         disclosure : {"exact", "bins", "summary"}, Bins or Disclosure, default=None
             Level to which all parts are reduced first; None if they have one level. Ranges over
             several of the `Bins` become their unions, so that certain intervals remain certain.
@@ -485,7 +485,10 @@ class ScoreCounts(Saved):
         >>> ScoreCounts.merge([north, south, north])
         ScoreCounts(no groups, 4 rows: 2 positives and 2 negatives, 4 distinct scores)
         """
-        counts, _ = merge_named(parts, repeated, models, on_invalid, disclosure, by_period, limits)
+        options = repeated, models, on_invalid, disclosure, by_period, limits
+        counts, _, invalid = merge_named(parts, *options)
+        if invalid:
+            _input.warn(words_of_invalid(invalid), UserWarning)
         return counts
 
     def __add__(self, other: ScoreCounts) -> ScoreCounts:
@@ -924,9 +927,10 @@ def with_weights_over(counts: ScoreCounts, exponent: int | None = None) -> Score
     return counts._with(state.over(state.weight_exponent if exponent is None else exponent))  # noqa: SLF001
 
 
-def merge_named(*parts: Any, **options: Any) -> tuple[ScoreCounts, list[str]]:
-    state, repeated = merged(*parts, **options)
-    return ScoreCounts._of(state), repeated  # noqa: SLF001
+def merge_named(*parts: Any, **options: Any) -> tuple[ScoreCounts, list[str], Invalid]:
+    """Return the sum, the names of parts that repeat others, and those of invalid ones with why."""
+    state, repeated, invalid = merged(*parts, **options)
+    return ScoreCounts._of(state), repeated, invalid  # noqa: SLF001
 
 
 def view_of(counts: ScoreCounts) -> State:

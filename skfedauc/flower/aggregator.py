@@ -10,11 +10,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from skfedauc import _group_codes, _input, _labels, _words
+from skfedauc import _group_codes, _input, _words
 from skfedauc.counts import DisclosureError, Limits, MergeError, ScoreCounts, Source, Withheld
 from skfedauc.counts.files import check_limits
-from skfedauc.counts.merging import Agreement, Part, Register
-from skfedauc.counts.score_counts import view_of
+from skfedauc.counts.score_counts import merge_named, view_of
 
 if TYPE_CHECKING:
     from flwr.app import ConfigRecord, MetricRecord, RecordDict
@@ -38,8 +37,8 @@ _STATISTICS: tuple[StatisticName, ...] = (
 )
 # What a client can do about counts that disagree with those of others, by the reason
 _MENDS = {
-    "repeated": ", so rows may count twice. Leave out the reply that is replaced, or give each "
-    "client its own name by counts_record(counts, source=...).",
+    "repeated": ". Leave out the reply that is replaced, or give each client its own name by "
+    "counts_record(counts, source=...).",
     "model": ". Leave out the replies that evaluate another model.",
 }
 _MEND = ". Let all clients count with the same pos_label, disclosure and kind of groups."
@@ -158,7 +157,8 @@ class GroupAUCAggregator:
     missing_groups : dict of int to tuple
         Labels of the expected groups that are missing in each round.
     invalid : dict of int to dict
-        The reason by the name of each reply that was skipped in each round.
+        The reason by the name of each reply that was skipped in each round, such as
+        ``"reply 3 of 5, from 'oslo'"``.
     repeated : dict of int to tuple
         Names of the replies that repeat others of the round, and count once.
 
@@ -242,7 +242,7 @@ class GroupAUCAggregator:
 
     def __call__(
         self, records: Iterable[RecordDict], weighted_by_key: str = "num-examples"
-    ) -> MetricRecord:
+    ) -> MetricRecord | None:
         """Merge the counts of the replies of one round, and return metrics.
 
         Parameters
@@ -259,14 +259,14 @@ class GroupAUCAggregator:
             as ``auc-pooled``, NaN where undefined, with the ends ``auc-pooled-low`` and
             ``auc-pooled-high`` of the certain interval for binned scores (see `GroupAUC.bounds`);
             then ``num-clients``, ``num-groups``, ``num-undefined-groups`` (which lack a class) and,
-            with `expected_groups`, ``num-missing-groups``.
+            with `expected_groups`, ``num-missing-groups``. None if all replies are skipped, after
+            which Flower goes on with the next round.
 
         Raises
         ------
         ValueError
-            If there is no valid reply, which `invalid` records as well, or a reply is not valid
-            with ``on_invalid="raise"``; the message names the client. With ``on_missing="raise"``,
-            if groups are missing or unexpected.
+            If there is no reply, or a reply is not valid with ``on_invalid="raise"``; the message
+            names the client. With ``on_missing="raise"``, if groups are missing or unexpected.
         """
         from skfedauc.report import GroupAUC
         from skfedauc.report.group_auc import estimates_of
@@ -278,14 +278,16 @@ class GroupAUCAggregator:
             raise ValueError("the aggregator needs at least one reply of a client; got none.")
         named = Counter(number for content in contents for number in _rounds_in(content))
         server_round = named.most_common(1)[0][0] if named else self._n_calls
-        replies, self.repeated[server_round] = self._valid(contents, weighted_by_key, server_round)
-        counts = ScoreCounts.merge({reply.name: reply.counts for reply in replies})
-        missing = self._check_groups(counts, server_round)
+        replies, counts = self._merged(contents, weighted_by_key, server_round)
+        found = () if counts is None else counts.groups
+        missing = self.missing_groups[server_round] = self._check_groups(found or (), server_round)
+        if counts is None:
+            return None
         report = GroupAUC(counts)
         pairs = estimates_of(report).pairs
         default = flwr("serverapp.strategy").FedAvg().evaluate_metrics_aggr_fn
         try:
-            metrics = default([reply.content for reply in replies], weighted_by_key)
+            metrics = default(replies, weighted_by_key)
         except ZeroDivisionError as error:
             raise ValueError(
                 f"{weighted_by_key!r} is 0 in all {len(replies)} replies; let the clients evaluate "
@@ -304,7 +306,7 @@ class GroupAUCAggregator:
         own["num-clients"] = len(replies)
         own["num-groups"] = report.n_groups
         own["num-undefined-groups"] = pairs.n_undefined
-        if missing is not None:
+        if self.expected_groups is not None:
             own["num-missing-groups"] = len(missing)
         taken = sorted(own.keys() & metrics.keys())
         if taken:
@@ -316,60 +318,33 @@ class GroupAUCAggregator:
             _input.warn(f"{message}, which are left out; rename them.", UserWarning)
         metrics.update(own)
         self.reports[server_round] = report
-        self.missing_groups[server_round] = missing or ()
         return metrics
 
-    def _valid(
+    def _merged(
         self, contents: list[RecordDict], weighted_by_key: str, server_round: int
-    ) -> tuple[list[_Reply], tuple[str, ...]]:
-        """Return the valid replies, and which names occur twice; record the others.
-
-        A reply that was sent again counts once. What most replies have in common, the others must
-        have as well, so that a single one cannot make all others invalid.
-        """
-        replies, register, agreement = dict[int, _Reply](), Register(), Agreement("replies")
-        invalid = self.invalid[server_round] = {}
-        names = [f"reply {n} of {len(contents)}" for n, _ in enumerate(contents, 1)]
-
-        @contextlib.contextmanager
-        def skipping(number: int) -> Iterator[None]:
+    ) -> tuple[list[RecordDict], ScoreCounts | None]:
+        """Return the valid replies and their sum, None without any; record the others."""
+        replies, invalid = dict[str, _Reply](), dict[str, str]()
+        for number, content in enumerate(contents, 1):
+            name = _name_of(content, f"reply {number} of {len(contents)}")
             try:
-                yield
+                replies[name] = self._read(content, name, server_round, weighted_by_key)
             except ValueError as error:
-                reason = str(error)
-                if isinstance(error, MergeError):
-                    reason = f"{error.fact}{_MENDS.get(error.reason, _MEND)}"
-                if self.on_invalid == "raise":
-                    raise ValueError(reason) from error
-                invalid[names[number]] = reason
-
-        for number, content in enumerate(contents):
-            with skipping(number):
-                replies[number] = self._read(content, names[number], server_round, weighted_by_key)
-        n_alike = Counter(reply.facts for reply in replies.values())
-        for number in sorted(replies, key=lambda number: -n_alike[replies[number].facts]):
-            with skipping(number):
-                reply = replies[number]
-                register.add(number, Part(reply.name, view_of(reply.counts)))
-        first = None
-        for number, part in [*register.kept.items()]:
-            del register.kept[number]
-            with skipping(number):
-                first = first or replies[number]
-                _check_alike(first, replies[number])
-                agreement.admit(part.name, part.state())
-                register.kept[number] = part
+                invalid[name] = str(error)
+        invalid |= _other_metrics(list(replies.values()))
+        parts = {name: of.counts for name, of in replies.items() if name not in invalid}
+        counts, again = None, list[str]()
+        if parts:
+            counts, again, refused = merge_named(parts, on_invalid="skip")
+            invalid |= {name: _reason(error) for name, error in refused}
+        self.invalid[server_round], self.repeated[server_round] = invalid, tuple(again)
         if invalid:
-            shown = " ".join(invalid.values())
-            if not register.kept:
-                raise ValueError(f"all {len(invalid)} replies are invalid. {shown}")
-            _input.warn(
-                f"{len(invalid)} of {len(contents)} replies left out as invalid. {shown}",
-                UserWarning,
-            )
-        kept = register.kept
-        twice = (of.name for n, of in replies.items() if n not in kept and names[n] not in invalid)
-        return [replies[n] for n in sorted(kept)], tuple(twice)
+            if self.on_invalid == "raise":
+                raise ValueError(next(iter(invalid.values())))
+            shown = f"{len(invalid)} of {len(contents)} replies left out as invalid. "
+            _input.warn(shown + " ".join(invalid.values()), UserWarning)
+        left_out = {*again, *invalid}
+        return [of.content for name, of in replies.items() if name not in left_out], counts
 
     def _read(
         self, content: RecordDict, name: str, server_round: int, weighted_by_key: str
@@ -391,7 +366,6 @@ class GroupAUCAggregator:
             raise ValueError(f"{name} has counts that skfedauc.flower.counts_record did not make.")
         limits = self.limits
         if source is not None:
-            name = f"{name}, from {_words.shortened(source)}"
             limits = dataclasses.replace(limits, source=source)
         if number not in (None, server_round):
             raise ValueError(
@@ -414,11 +388,11 @@ class GroupAUCAggregator:
         _check_metrics(reply, weighted_by_key)
         return reply
 
-    def _check_groups(self, counts: ScoreCounts, server_round: int) -> tuple[Any, ...] | None:
+    def _check_groups(self, groups: tuple[Any, ...], server_round: int) -> tuple[Any, ...]:
         """Compare the groups with the expected groups, and return the missing groups."""
         if self.expected_groups is None:
-            return None
-        known, found = dict.fromkeys(self.expected_groups), dict.fromkeys(counts.groups or ())
+            return ()
+        known, found = dict.fromkeys(self.expected_groups), dict.fromkeys(groups)
         missing = tuple(label for label in known if label not in found)
         others = [label for label in found if label not in known]
         message = ""
@@ -458,14 +432,12 @@ class _Reply(NamedTuple):
         (record,) = self.content.metric_records.values()
         return {of: len(v) if isinstance(v, list) else None for of, v in sorted(record.items())}
 
-    @property
-    def facts(self) -> tuple[Any, ...]:
-        """What all replies of a round share."""
-        state, rule = view_of(self.counts), self.counts.disclosure
-        models = frozenset(source.model for source in self.counts.sources)
-        kind = _labels.kind_of(state.labels)
-        shape = tuple(self.metrics.items())
-        return rule.level, rule.bins, state.classes.pos_label, kind, models, shape
+
+def _name_of(content: RecordDict, name: str) -> str:
+    """Return a reply's name in messages, with the source that it names."""
+    found = [of.get(_SOURCE) for of in content.config_records.values() if _COUNTS in of]
+    is_named = len(found) == 1 and isinstance(found[0], str)
+    return f"{name}, from {_words.shortened(found[0])}" if is_named else name
 
 
 def _rounds_in(content: RecordDict) -> Iterator[int]:
@@ -475,17 +447,27 @@ def _rounds_in(content: RecordDict) -> Iterator[int]:
             yield record[_ROUND]
 
 
-def _check_alike(first: _Reply, reply: _Reply) -> None:
-    """Refuse metrics that Flower cannot average with those of the first reply."""
-    if first.metrics != reply.metrics:
-        own, known = (
-            ", ".join(of if n is None else f"{of} of length {n}" for of, n in each.metrics.items())
-            for each in (reply, first)
-        )
-        raise ValueError(
-            f"{reply.name} has the metrics {own}, and {first.name} has {known}. Let all clients "
-            "send numbers, or lists of one length, of the same names."
-        )
+def _reason(error: Exception) -> str:
+    """Return why counts are left out of the sum, and what the clients can do about it."""
+    if not isinstance(error, MergeError):
+        return str(error)
+    fact = error.fact.replace("the parts have", "the replies have")
+    return f"{fact}{_MENDS.get(error.reason, _MEND)}"
+
+
+def _other_metrics(replies: list[_Reply]) -> dict[str, str]:
+    """Return the reason by name of replies whose metrics Flower cannot average with most others."""
+    names = [
+        ", ".join(of if n is None else f"{of} of length {n}" for of, n in reply.metrics.items())
+        for reply in replies
+    ]
+    most = max(names, key=names.count, default="")
+    return {
+        reply.name: f"{reply.name} has the metrics {own}, and {replies[names.index(most)].name} "
+        f"has {most}. Let all clients send numbers, or lists of one length, of the same names."
+        for reply, own in zip(replies, names, strict=True)
+        if own != most
+    }
 
 
 def _check_metrics(reply: _Reply, weighted_by_key: str) -> None:

@@ -110,18 +110,22 @@ def test_a_counting_is_merged_once(frame, sites, tmp_path, error_of, printed_by)
     for options in ([], ["--replace"]):
         message = error_of(["merge", path, other, *options, "-o", again])
         assert f"{path} and {other} both contain the source 'oslo', so rows may count" in message
-        assert "leave one file out, or pass --replace" in message
+        assert "leave one file out, count both with --model and --period, or pass" in message
 
 
 def test_invalid_files_are_left_out_on_request(sites, tmp_path, error_of, capsys):
-    damaged, absent, path = (tmp_path / f"{name}.skfa" for name in ("cut", "absent", "all"))
+    """Damaged and absent files, and one without the groups that the others have."""
+    names = ("cut", "absent", "other", "all")
+    damaged, absent, other, path = (tmp_path / f"{name}.skfa" for name in names)
+    ScoreCounts.from_predictions([0, 1], [0.1, 0.2]).save(other)
     damaged.write_bytes(sites[0].read_bytes()[:-100])
-    files = [*map(str, sites), str(damaged), str(absent)]
+    files = [*map(str, [other, *sites, damaged, absent])]
     assert "is damaged" in error_of(["merge", *files, "-o", path])
     assert main(["merge", *files, "-o", str(path), "--skip-invalid"]) == 0
-    cut, lost = capsys.readouterr().err.splitlines()
+    cut, lost, odd = capsys.readouterr().err.splitlines()
     assert "is damaged" in cut
     assert lost == f"skfedauc: warning: {absent}: no such file; it is left out"
+    assert odd.startswith(f"skfedauc: warning: {other} is left out: {other} has no groups, and ")
     assert ScoreCounts.load(path) == ScoreCounts.merge(sites)
     assert main(["merge", str(damaged), "-o", str(path), "--skip-invalid"]) == 2
     assert "error: there are no valid files to merge" in capsys.readouterr().err

@@ -116,7 +116,7 @@ def test_a_reply_that_disagrees_with_most_is_refused_or_skipped(arguments, reaso
         with pytest.warns(UserWarning, match="^1 of 3 replies left out as invalid"):
             assert skipping(replies) == GroupAUCAggregator()(good)
         (found,) = skipping.invalid[3].items()
-        assert found[0] == f"reply {replies.index(other) + 1} of 3"
+        assert found[0] == f"reply {replies.index(other) + 1} of 3, from 'kyiv'"
         assert re.search(reason, found[1])
 
 
@@ -179,7 +179,7 @@ def test_damaged_counts_name_the_client(data):
         GroupAUCAggregator()([reply("bern"), broken])
 
 
-NOT_MADE = "^reply 2 of 2 has counts that skfedauc.flower.counts_record did not make"
+NOT_MADE = "^reply 2 of 2.* has counts that skfedauc.flower.counts_record did not make"
 
 
 @pytest.mark.parametrize(
@@ -214,8 +214,10 @@ def test_a_reply_that_is_sent_again_counts_once():
     assert metrics["num-clients"] == 2
     assert aggregator.reports[1].counts == once.reports[1].counts
     assert aggregator.repeated == {1: ("reply 3 of 3, from 'bern'",)}
-    # The same rows counted again under the same name
-    assert aggregator([reply("bern"), other, reply("bern")])["num-clients"] == 2
+    # The same rows counted again under the same name, once without the model
+    named = reply("bern", counts_of("bern").with_source("bern", model="m1"))
+    for first, second in ((reply("bern"), reply("bern")), (named, again), (again, named)):
+        assert aggregator([first, other, second])["num-clients"] == 2
 
 
 def test_invalid_replies_are_skipped_and_recorded():
@@ -236,16 +238,18 @@ def test_invalid_replies_are_skipped_and_recorded():
     assert metrics["auc-macro"] == alone([reply("oslo")])["auc-macro"]
     assert aggregator.missing_groups[1] == ("bern", "kyiv", "lima")
     found = aggregator.invalid[1]
-    assert list(found) == [f"reply {number} of 4" for number in (2, 3, 4)]
+    named = zip((2, 3, 4), ("bern", "kyiv", "lima"), strict=True)
+    assert list(found) == [f"reply {number} of 4, from {site!r}" for number, site in named]
     reasons = ("or is damaged", "group that its sender may not have: 'oslo'", "declares 3 rows")
     assert all(map(str.__contains__, found.values(), reasons))
     with pytest.raises(ValueError, match="from 'bern': data "):
         GroupAUCAggregator(expected_groups=sites)(replies)
-    with pytest.raises(ValueError, match="all 1 replies are invalid"):
-        aggregator([garbage])
-    # The results of earlier rounds remain, and why this one has none.
+    # Flower goes on after a round without a valid reply, which says who is missing and why.
+    with pytest.warns(UserWarning, match="^1 of 1 replies left out"):
+        assert aggregator([garbage]) is None
     assert list(aggregator.reports) == [1]
-    assert list(aggregator.invalid[2]) == ["reply 1 of 1"]
+    assert list(aggregator.invalid[2]) == ["reply 1 of 1, from 'bern'"]
+    assert aggregator.missing_groups[2] == ("bern", "kyiv", "lima", "oslo")
 
 
 def test_a_client_that_replies_twice_is_refused():
@@ -260,7 +264,7 @@ def test_a_client_that_replies_twice_is_refused():
     skipping = GroupAUCAggregator(on_invalid="skip")
     with pytest.warns(UserWarning, match="^1 of 3 replies left out as invalid"):
         assert skipping(replies)["num-clients"] == 2
-    assert re.match(message, skipping.invalid[1]["reply 3 of 3"])
+    assert re.match(message, skipping.invalid[1]["reply 3 of 3, from 'bern'"])
 
 
 BOUND = {site: [site] for site in SITES}

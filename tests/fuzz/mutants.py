@@ -195,8 +195,8 @@ TESTED = [
     Mutant(
         "counts sent again are added again",
         "counts/merging.py",
-        "            return\n        self._check_models(part)\n        for n in earlier:\n",
-        "            earlier = []\n        self._check_models(part)\n        for n in earlier:\n",
+        "            return\n        for other, key in similar.items():\n",
+        "            similar = {}\n        for other, key in similar.items():\n",
         "tests/test_score_counts.py tests/test_saved_counts.py",
     ),
     Mutant(
