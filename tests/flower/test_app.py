@@ -3,6 +3,7 @@
 import copy
 import doctest
 import os
+import re
 import tomllib
 from pathlib import Path
 
@@ -85,13 +86,14 @@ def test_secure_aggregation_sends_no_counts_in_the_clear(clinics, grid, check_pr
     assert low <= roc_auc_score(y, score) <= high
 
 
-def test_the_report_is_right_with_four_strange_clinics(clinics, grid):
-    """One retries, one sends garbage, one writes into the group of another, and one is killed.
+def test_the_report_is_right_with_five_strange_clinics(clinics, grid):
+    """Clinics retry, send garbage, write into the group of another, withdraw, and are killed.
 
     The final report is that of the patients that remain; test_aggregator.py has the messages.
     """
-    task = clinics["task"]
-    retries, garbage, intruder, killed = 1, 3, 4, 6
+    task, server_app = clinics["task"], clinics["server_app"]
+    retries, garbage, intruder, killed, withdraws = 1, 3, 4, 6, 8
+    kept = []
 
     def damaged(reply):
         record = reply.content["counts"]
@@ -109,23 +111,31 @@ def test_the_report_is_right_with_four_strange_clinics(clinics, grid):
         retries: lambda reply: [reply, copy.deepcopy(reply)],
         garbage: damaged,
         intruder: into_another_group,
+        withdraws: lambda reply: kept.append(reply.content["counts"]["score-counts"]) or [reply],
     }
     with (
         pytest.warns(UserWarning, match="2 of 10 replies left out"),
         pytest.warns(UserWarning, match="3 of 10 expected groups"),
     ):
-        result, aggregator = clinics["server_app"].run(grid, task.NAMES, num_rounds=1)
+        result, aggregator = server_app.run(grid, task.NAMES, num_rounds=1)
+    found = [
+        *server_app.events(aggregator, 1),
+        server_app.withdraw(aggregator, 1, ScoreCounts.from_bytes(*kept)),
+    ]
     named = task.NAMES[:10]
-    (again,) = aggregator.repeated[1]
-    assert again.endswith(f"from {named[retries]!r}")
-    reasons = list(aggregator.invalid[1].values())  # nodes reply in any order
-    assert len(reasons) == 2
-    (of_intruder,) = (reason for reason in reasons if f"from {named[intruder]!r}: " in reason)
-    assert f"not have: {named[0]!r}" in of_intruder
-    assert any(f"from {named[garbage]!r}: data " in reason for reason in reasons)
-    lacking = tuple(sorted(named[number] for number in (garbage, intruder, killed)))
-    assert aggregator.missing_groups[1] == lacking
-    present = [name for name in named if name not in lacking]
+    expected = [
+        f"reply .* of 10, from {named[retries]!r} came again and counts once",
+        f"reply .* of 10, from {named[garbage]!r}: data ",
+        f"reply .* of 10, from {named[intruder]!r}: .* may not have: {named[0]!r}",
+        f"no reply from {named[killed]!r}$",
+        f"{named[withdraws]!r} withdrew its counts",
+    ]
+    found[1:3] = sorted(found[1:3], key=lambda event: "may not have" in event)  # in any order
+    for event, pattern in zip(found, expected, strict=True):
+        assert re.match(pattern, event)
+    lacking = [named[number] for number in (garbage, intruder, killed)]
+    assert aggregator.missing_groups[1] == tuple(sorted(lacking))
+    present = [name for name in named if name not in [*lacking, named[withdraws]]]
     y, score, groups = all_patients(task, result.arrays.to_numpy_ndarrays(), present)
     expected = ScoreCounts.from_predictions(y, score, groups=groups)
     assert aggregator.reports[1].counts == expected

@@ -9,6 +9,7 @@ from flwr.serverapp import ServerApp
 from flwr.serverapp.strategy import FedAvg
 
 from clinics import task
+from skfedauc import GroupAUC
 from skfedauc.flower import GroupAUCAggregator, secure_group_auc
 
 app = ServerApp()
@@ -55,6 +56,24 @@ def save(result, aggregator, folder):
         report.counts.save(folder / f"round_{server_round}.skfa")
 
 
+def events(aggregator, server_round):
+    """Yield what happened to the replies of a round."""
+    skipped = aggregator.invalid[server_round]
+    for name in aggregator.repeated[server_round]:
+        yield f"{name} came again and counts once"
+    yield from skipped.values()
+    for clinic in aggregator.missing_groups[server_round]:
+        if not any(name.endswith(f"from {clinic!r}") for name in skipped):
+            yield f"no reply from {clinic!r}"
+
+
+def withdraw(aggregator, server_round, counts):
+    """Take counts that a clinic sent out of the report of a round, and return the event."""
+    report = aggregator.reports[server_round]
+    aggregator.reports[server_round] = GroupAUC(report.counts - counts)
+    return f"{counts.sources[0].name!r} withdrew its counts"
+
+
 def secure_auc(grid, context, arrays, timeout=120.0):
     """Print the AUC of the model from the sum of the masked counts of all clinics."""
     secure = secure_group_auc(
@@ -78,6 +97,9 @@ def main(grid, context):
         found = secure_auc(grid, context, result.arrays, timeout)
         if config["folder"]:
             found.report.counts.save(Path(config["folder"]) / "secure.skfa")
+    for server_round in aggregator.invalid:
+        for event in events(aggregator, server_round):
+            print(f"round {server_round}: {event}")
     for server_round, metrics in result.evaluate_metrics_clientapp.items():
         missing = ", ".join(aggregator.missing_groups[server_round]) or "none"
         print(f"round {server_round}: {metrics['num-clients']} clinics, missing: {missing}")
