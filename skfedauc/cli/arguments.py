@@ -128,6 +128,8 @@ merge
   --any-model: merge files of different models
   --skip-invalid: leave out absent and damaged files, and those that contradict most, with a
       warning
+  --without FILE: take a file out of the sum that has it, such as that of a site that withdraws; may
+      be repeated
   --by-period: make the period of each file the last group column
 audit compare
   --decisions COL: column of the decisions, labels of the classes, or 0 and 1; compare: of each
@@ -193,6 +195,7 @@ _SETTINGS: dict[str, dict[str, Any]] = {
     "--missing": {"default": "raise"},
     "--decimal": {"choices": [".", ","], "default": "."},
     "files": {"nargs": "+"},
+    "--without": {"action": "append", "default": []},
     "--decisions": {"action": "append"},
     "--threshold": {"type": _number, "default": "auto"},
     "--min-per-class": {"type": _whole_number, "default": 10},
@@ -347,7 +350,8 @@ def _check(arguments: Arguments) -> None:
         _check_models(arguments)
     if arguments.epsilon is not None:
         _check_noise(arguments)
-    seen = {os.path.realpath(path): path for path in arguments.files or [arguments.file]}
+    read = [*(arguments.files or [arguments.file]), *(arguments.without or [])]
+    seen = {os.path.realpath(path): path for path in read}
     for option, path in arguments.outputs.items():
         if path == STDIN:
             raise CommandError(f"{option} needs the name of a file; only --json is printed by -")

@@ -223,6 +223,13 @@ def merge(arguments: Arguments) -> Iterator[list[str]]:
     lines += [
         f"{path}: not added: another file repeats or replaces it" for path in [*twice, *repeated]
     ]
+    for path in arguments.without:
+        part = read_counts(path)
+        try:
+            whole -= part
+        except MergeError as error:
+            raise CommandError(f"{path} cannot be taken out: {in_words(error.fact)}") from None
+        lines.append(f"{path}: taken out")
     warn_of_spellings(whole)
     yield [*lines, _line("sum", whole)]
     with refusals(written=arguments.output):

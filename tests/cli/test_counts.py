@@ -113,6 +113,17 @@ def test_a_counting_is_merged_once(frame, sites, tmp_path, error_of, printed_by)
         assert "leave one file out, count both with --model and --period, or pass" in message
 
 
+def test_a_site_withdraws(sites, tmp_path, printed_by, error_of):
+    path, rest = tmp_path / "all.skfa", tmp_path / "rest.skfa"
+    printed_by("merge", *sites, "-o", path)
+    printed = printed_by("merge", path, "--without", sites[0], "-o", rest)
+    assert f"{sites[0]}: taken out\nsum: 'bern': " in printed
+    assert ScoreCounts.load(rest) == ScoreCounts.load(sites[1])
+    message = error_of(["merge", rest, "--without", sites[0], "-o", path])
+    assert f"{sites[0]} cannot be taken out: the counts do not contain the source 'osl" in message
+    assert "would overwrite" in error_of(["merge", path, "--without", rest, "-o", rest])
+
+
 def test_invalid_files_are_left_out_on_request(sites, tmp_path, error_of, capsys):
     """Damaged and absent files, and one without the groups that the others have."""
     names = ("cut", "absent", "other", "all")
