@@ -139,70 +139,66 @@ def _facts_of(state: State) -> tuple[Any, ...]:
     return rule.level, rule.bins, state.classes.pos_label, state.group_names, kind, models
 
 
-class Register:
-    """Parts that a merge has seen, of which `kept` are added: each counting counts once.
+def _each_once(
+    parts: Iterable[tuple[int, Part]], is_replacing: bool, invalid: Invalid | None
+) -> dict[int, Part]:
+    """Return the parts to add by number: each counting once.
 
     A part that lacks the model or the period that another one of its source names may have the same
-    rows. It is a retry if the counts are equal, and `unclear` otherwise.
+    rows. It is a retry if the counts are equal, and invalid otherwise.
     """
-
-    def __init__(self, repeated: str = "raise") -> None:
-        self._is_replacing = (
-            _input.check_option("repeated", repeated, ("raise", "replace")) == "replace"
-        )
-        self.kept: dict[int, Part] = {}
-        self._by_mark: dict[Any, int] = {}
-        # By name of a source, its keys by the facts that they lack
-        self._keys: dict[str, defaultdict[tuple[bool, ...], set[Any]]] = {}
-        self._unclear: list[tuple[int, int, Source, Source]] = []
-
-    def add(self, number: int, part: Part) -> None:
-        """Keep a part in place of earlier ones that it replaces, unless it is a retry."""
+    kept, by_mark, unclear = dict[int, Part](), dict[Any, int](), list[tuple[int, int]]()
+    # Keys of sources by the facts that they lack, and by each of their facts or some of them
+    keys: defaultdict[Any, set[Any]] = defaultdict(set)
+    for number, part in parts:
         marks = part.keys | part.identifiers
-        similar = {other: key for key in part.keys for other in self._similar(key)}
-        found = {self._by_mark.get(mark, -1) for mark in (*marks, *similar)}
-        earlier = sorted(found & self.kept.keys())
-        is_replaced = [_is_replaced(self.kept[n], part, self._is_replacing) for n in earlier]
-        if False in is_replaced:
-            if True in is_replaced:
-                raise _overlap(self.kept[earlier[0]], part)
-            return
-        for other, key in similar.items():
-            n = self._by_mark[other]
-            if n in earlier and is_replaced[earlier.index(n)] is None:
-                self._unclear.append((n, number, Source(*other), Source(*key)))
-        for n in itertools.compress(earlier, is_replaced):
-            del self.kept[n]
-        self.kept[number] = part
-        self._by_mark.update(dict.fromkeys(marks, number))
-        for key in part.keys:
-            known = self._keys.setdefault(key[0], defaultdict(set))
-            known[_lacking(key)].add(key)
+        similar = set[Any]().union(
+            *(
+                keys[lacking, _without(key, lacking)]
+                for key in part.keys
+                for lacking in _LACKING - {_lacking(key)}
+            )
+        )
+        earlier = sorted({by_mark.get(mark, -1) for mark in marks | similar} & kept.keys())
+        with _leaving_out(part, invalid):
+            is_replaced = [_is_replaced(kept[n], part, is_replacing) for n in earlier]
+            if False in is_replaced:
+                if True in is_replaced:
+                    raise _overlap(kept[earlier[0]], part)
+                continue
+            unclear += [
+                (n, number) for n, known in zip(earlier, is_replaced, strict=True) if known is None
+            ]
+            for n in itertools.compress(earlier, is_replaced):
+                del kept[n]
+            kept[number] = part
+            by_mark.update(dict.fromkeys(marks, number))
+            for key, lacking in itertools.product(part.keys, _LACKING):
+                keys[_lacking(key), _without(key, lacking)].add(key)
+    for numbers in unclear:  # unless a later part replaced one of them
+        if kept.keys() >= {*numbers}:
+            first, second = (kept[number] for number in numbers)
+            one, other = (of.key.count(None) for of in _shared(first, second))
+            with _leaving_out(kept.pop(numbers[other >= one]), invalid):
+                raise _overlap(first, second)
+    return kept
 
-    def _similar(self, key: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
-        """Yield earlier keys that differ from a key only by facts that one of them lacks."""
-        for lacking, others in self._keys.get(key[0], {}).items():
-            if lacking != _lacking(key):
-                for other in others:
-                    if all(a == b or None in (a, b) for a, b in zip(key, other, strict=False)):
-                        yield other
 
-    def unclear(self) -> Iterator[tuple[int, MergeError]]:
-        """Yield kept parts that may have the rows of another one, and the error."""
-        for first, second, one, other in self._unclear:
-            if {first, second} <= self.kept.keys():
-                names = self.kept[first].name, self.kept[second].name
-                fact = f"{names[0]} has {one.in_words()}, and {names[1]} has {other.in_words()}"
-                error = MergeError(
-                    f"{fact}, so rows may count twice",
-                    "Name the model and the period of both by with_source, or leave one out.",
-                    "repeated",
-                )
-                yield (first if one.count(None) > other.count(None) else second), error
+# Which of model and period a source lacks
+_LACKING = set(itertools.product((False, True), repeat=2))
 
 
 def _lacking(key: tuple[Any, ...]) -> tuple[bool, ...]:
-    return tuple(fact is None for fact in key)
+    return tuple(fact is None for fact in key[1:])
+
+
+def _without(key: tuple[Any, ...], lacking: tuple[bool, ...]) -> tuple[Any, ...]:
+    facts = zip(key[1:], lacking, strict=False)
+    return key[0], *(None if is_absent else fact for fact, is_absent in facts)
+
+
+def _agree(key: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
+    return all(a == b or None in (a, b) for a, b in zip(key, other, strict=False))
 
 
 def _is_replaced(first: Part, second: Part, is_replacing: bool) -> bool | None:
@@ -232,26 +228,34 @@ def _is_replaced(first: Part, second: Part, is_replacing: bool) -> bool | None:
     raise _overlap(first, second)
 
 
-def _overlap(first: Part, second: Part) -> MergeError:
-    shared = next(
-        source
-        for source in second.sources
-        if source.key in first.keys or source.identifier in first.identifiers
+def _shared(first: Part, second: Part) -> tuple[Source, Source]:
+    """Return sources of both parts that may be of the same rows."""
+    return next(
+        (one, other)
+        for other in second.sources
+        for one in first.sources
+        if one.identifier == other.identifier or _agree(one.key, other.key)
     )
-    names, what = f"{first.name} and {second.name}", shared.in_words()
+
+
+def _overlap(first: Part, second: Part) -> MergeError:
+    one, other = _shared(first, second)
+    names, what = f"{first.name} and {second.name}", other.in_words()
+    mend = "Leave one of them out, or take the source out of one: whole - part."
     if first.keys == second.keys and len(first.sources) == 1:
-        fact = f"{names} both are {what}, with different counts, so rows may count twice"
+        fact = f"{names} both are {what}, with different counts"
         mend = (
             "Pass repeated='replace' to keep the last, or name them by with_source if both are to "
             "count, for instance with different periods."
         )
+    elif one.key != other.key and one.identifier != other.identifier:
+        fact = f"{first.name} has {one.in_words()}, and {second.name} has {what}"
+        mend = "Name the model and the period of both by with_source, or leave one out."
     else:
-        own = [of.in_words() for of in first.sources if of.identifier == shared.identifier]
-        if own and own[0] != what:
-            what = f"the same rows, as {own[0]} and as {what}"
-        fact = f"{names} both contain {what}, so rows may count twice"
-        mend = "Leave one of them out, or take the source out of one: whole - part."
-    return MergeError(fact, mend, "repeated")
+        if one.key != other.key:
+            what = f"the same rows, as {one.in_words()} and as {what}"
+        fact = f"{names} both contain {what}"
+    return MergeError(f"{fact}, so rows may count twice", mend, "repeated")
 
 
 class Merged(NamedTuple):
@@ -277,7 +281,7 @@ def merged(
         raise ValueError(
             "merge takes no min_count: each site applies it once, before it sends counts."
         )
-    register = Register(repeated)
+    is_replacing = _input.check_option("repeated", repeated, ("raise", "replace")) == "replace"
     agreement = Agreement(models=_input.check_option("models", models, ("same", "any")))
     with_periods = _input.check_flag(by_period, "by_period")
     is_skipping = _input.check_option("on_invalid", on_invalid, ("raise", "skip")) == "skip"
@@ -285,19 +289,15 @@ def merged(
     found = list(_parts_of(parts, check_limits(limits), invalid))
     # Parts that agree with most go first, so that a single one cannot make all others invalid.
     n_alike = Counter(part.facts for part in found)
-    numbers = order = list(range(len(found)))
+    order = list(range(len(found)))
     if is_skipping:
-        order = sorted(numbers, key=lambda number: -n_alike[found[number].facts])
-    for number in numbers if repeated == "replace" else order:
-        with _leaving_out(found[number], invalid):
-            register.add(number, found[number])
-    for number, error in register.unclear():
-        with _leaving_out(register.kept.pop(number), invalid):
-            raise error
-    kept = [found[number] for number in order if number in register.kept]
-    state = _sum_of_files(kept, agreement, rule, with_periods, invalid)
+        order.sort(key=lambda number: -n_alike[found[number].facts])
+    each = [*enumerate(found)] if is_replacing else [(number, found[number]) for number in order]
+    kept = _each_once(each, is_replacing, invalid)
+    added = [kept[number] for number in order if number in kept]
+    state = _sum_of_files(added, agreement, rule, with_periods, invalid)
     refused = {name for name, _ in invalid or ()}
-    again = [found[number].name for number in numbers if number not in register.kept]
+    again = [part.name for number, part in enumerate(found) if number not in kept]
     return Merged(state, [name for name in again if name not in refused], invalid or [])
 
 

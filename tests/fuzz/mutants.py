@@ -195,8 +195,8 @@ TESTED = [
     Mutant(
         "counts sent again are added again",
         "counts/merging.py",
-        "            return\n        for other, key in similar.items():\n",
-        "            similar = {}\n        for other, key in similar.items():\n",
+        "                continue\n            unclear += ",
+        "                earlier, is_replaced = [], []\n            unclear += ",
         "tests/test_score_counts.py tests/test_saved_counts.py",
     ),
     Mutant(
