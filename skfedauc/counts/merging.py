@@ -8,7 +8,7 @@ import itertools
 import os
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -258,14 +258,6 @@ def _overlap(first: Part, second: Part) -> MergeError:
     return MergeError(f"{fact}, so rows may count twice", mend, "repeated")
 
 
-class Merged(NamedTuple):
-    """A sum, the names of parts that others repeat or replace, and the errors of invalid ones."""
-
-    state: State
-    repeated: list[str]
-    invalid: Invalid
-
-
 def merged(
     parts: Any,
     repeated: str = "raise",
@@ -274,8 +266,11 @@ def merged(
     disclosure: Any = None,
     by_period: bool = False,
     limits: Limits | None = None,
-) -> Merged:
-    """Merge parts by the options of `ScoreCounts.merge`."""
+) -> tuple[State, list[str], Invalid]:
+    """Merge parts by the options of `ScoreCounts.merge`.
+
+    Also return the names of parts that others repeat or replace, and the errors of invalid ones.
+    """
     rule = None if disclosure is None else check_rule(disclosure)
     if rule is not None and rule.min_count is not None:
         raise ValueError(
@@ -298,7 +293,7 @@ def merged(
     state = _sum_of_files(added, agreement, rule, with_periods, invalid)
     refused = {name for name, _ in invalid or ()}
     again = [part.name for number, part in enumerate(found) if number not in kept]
-    return Merged(state, [name for name in again if name not in refused], invalid or [])
+    return state, [name for name in again if name not in refused], invalid or []
 
 
 @contextlib.contextmanager
