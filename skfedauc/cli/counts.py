@@ -32,8 +32,9 @@ _REMEDIES = {
     "columns": "count all files with the same --group columns in the same order",
     "kinds": "skfedauc count writes groups as text: count the rows of the other file again in "
     "Python, with the groups as text by groups.astype(str)",
-    "repeated": "leave one file out, count both with --model and --period, or pass --replace to "
-    "keep the later one of two countings with the same source, model and period",
+    "repeated": "leave one file out, or pass --replace to keep the later one of two countings with "
+    "the same source, model and period; --without takes a file out of a sum",
+    "unnamed": "leave one file out, or count both with --model and --period",
     "period": "count again with --period, each period into a file of its own",
     "model": "leave one file out, or pass --any-model if the scores are comparable",
     "disclosure": "pass --disclosure, and --bins, to reduce all files to one level that none of "

@@ -44,8 +44,9 @@ class MergeError(ValueError):
 
     `fact` is what they disagree on, with their names, and `reason` a word for it: the positive
     label "pos_label", more than two class "labels", "groups", their "columns" or "kinds",
-    "disclosure", "model", "period", "summaries" of one group, or "repeated" rows. The message is
-    the fact and the remedy, or `message`.
+    "disclosure", "model", "period", "summaries" of one group, "repeated" rows, or an "unnamed"
+    model or period, so that rows may be repeated. The message is the fact and the remedy, or
+    `message`.
     """
 
     def __init__(
@@ -242,6 +243,7 @@ def _overlap(first: Part, second: Part) -> MergeError:
     one, other = _shared(first, second)
     names, what = f"{first.name} and {second.name}", other.in_words()
     mend = "Leave one of them out, or take the source out of one: whole - part."
+    reason = "repeated"
     if first.keys == second.keys and len(first.sources) == 1:
         fact = f"{names} both are {what}, with different counts"
         mend = (
@@ -251,11 +253,12 @@ def _overlap(first: Part, second: Part) -> MergeError:
     elif one.key != other.key and one.identifier != other.identifier:
         fact = f"{first.name} has {one.in_words()}, and {second.name} has {what}"
         mend = "Name the model and the period of both by with_source, or leave one out."
+        reason = "unnamed"
     else:
         if one.key != other.key:
             what = f"the same rows, as {one.in_words()} and as {what}"
         fact = f"{names} both contain {what}"
-    return MergeError(f"{fact}, so rows may count twice", mend, "repeated")
+    return MergeError(f"{fact}, so rows may count twice", mend, reason)
 
 
 def merged(

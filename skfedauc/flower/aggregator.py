@@ -39,6 +39,7 @@ _STATISTICS: tuple[StatisticName, ...] = (
 _MENDS = {
     "repeated": ". Leave out the reply that is replaced, or give each client its own name by "
     "counts_record(counts, source=...).",
+    "unnamed": ". Let each client name its model and period by with_source.",
     "model": ". Leave out the replies that evaluate another model.",
 }
 _MEND = ". Let all clients count with the same pos_label, disclosure and kind of groups."

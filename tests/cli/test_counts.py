@@ -110,7 +110,14 @@ def test_a_counting_is_merged_once(frame, sites, tmp_path, error_of, printed_by)
     for options in ([], ["--replace"]):
         message = error_of(["merge", path, other, *options, "-o", again])
         assert f"{path} and {other} both contain the source 'oslo', so rows may count" in message
-        assert "leave one file out, count both with --model and --period, or pass" in message
+        assert "leave one file out, or pass --replace" in message
+    ScoreCounts.load(sites[1]).with_source("oslo", model="m1").save(other)
+    message = error_of(["merge", sites[0], other, "--replace", "-o", again])
+    assert (
+        f"{sites[0]} has the source 'oslo', and {other} has the source 'oslo', model 'm1'"
+        in message
+    )
+    assert message.endswith("leave one file out, or count both with --model and --period\n")
 
 
 def test_a_site_withdraws(sites, tmp_path, printed_by, error_of):
