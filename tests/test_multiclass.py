@@ -490,9 +490,9 @@ def test_the_first_lines_have_the_numbers_of_the_report(multi_class):
         assert answer in html
         assert answer in markdown
     of_counts = MulticlassGroupAUC(report.counts)
-    assert ": no interval without rows\n" in repr(of_counts)
+    assert "; no interval without rows\n" in repr(of_counts)
     of_clusters = rows.report(multi_class=multi_class, clusters=np.arange(400) // 3)
-    assert ": groups share clusters\n" in repr(of_clusters)
+    assert "; groups share clusters\n" in repr(of_clusters)
 
 
 @pytest.mark.parametrize("multi_class", ["ovr", "ovo"])

@@ -2,6 +2,7 @@
 
 import re
 import warnings
+from html import unescape
 
 import numpy as np
 import pandas as pd
@@ -226,8 +227,8 @@ def test_no_difference_is_established_between_equal_groups():
     same = GroupAUC.from_predictions([0, 1] * 2, [0.1, 0.2] * 2, groups=list("aabb"))
     assert same.test_difference().clearest is None
     assert re.search(
-        r"p = 0\.\d+: no difference is established\nGroups of these sizes with one true AUC would "
-        rf"show about {null_difference_of(report):.2g} by chance\.\n",
+        r"difference 0\.\d+ \(.*\): (\d) minus (?!\1)\d\nNo difference is established, p = 0\.\d+: "
+        rf"equal groups show about {null_difference_of(report):.2g} by chance\.\n",
         repr(report),
     )
 
@@ -243,9 +244,13 @@ def test_the_clearest_pair_is_named_if_a_tiny_group_differs_more():
     assert (test.highest, test.clearest) == ("tiny", ("1", "0"))
     assert "clearest: '1' minus '0'" in repr(test)
     assert test.pvalue == pytest.approx(pairs["pvalue_adjusted"].min(), rel=1e-6)
-    assert re.search(
-        r"the groups differ, most clearly 1 0\.8\d+ and 0 0\.\d+, 0\.\d+ apart\n", repr(report)
-    )
+    clearest = report.by_group["auc"]["1"] - report.by_group["auc"]["0"]
+    furthest = r"difference 0\.\d+ \(.*\): tiny \(only 2 positives\) minus 0\b"
+    differ = f"The groups differ, p < 0.0001: most clearly 1 minus 0, {clearest:.3f}."
+    html = unescape(report._repr_html_())
+    for told in (repr(report), html, report._repr_markdown_().replace("\\", "")):
+        assert re.search(furthest, told)
+        assert differ in told
     assert re.search(r"  tiny +1.000  [\d.]+ to 1.000 +2 +2  only 2 positives\n", repr(report))
     assert "tiny<br><small>only 2 positives</small>" in report._repr_html_()
     large = GroupAUC(report.counts, min_per_class=10)

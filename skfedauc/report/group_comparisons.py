@@ -498,13 +498,14 @@ def largest_difference_test(
         low, high = pairs.largest(1.0 - confidence_level)
     if pairs is not None and has_pvalue:
         pvalue, pair = pairs.test()
-    highest = labels[int(np.nanargmax(values))]
-    lowest = labels[values.size - 1 - int(np.nanargmin(values[::-1]))]
+    highest, lowest = int(np.nanargmax(values)), int(np.nanargmin(values))
+    # Of equal values, the first is the worst; two groups are named if all are equal.
+    lowest = int(used[-1]) if lowest == highest else lowest
     clearest = None if pair is None else tuple(labels[g] for g in used[list(pair)])
     method = "comparison of two groups" if used.size == 2 else "comparison of all pairs"
     if used.size > differences.MOST_GROUPS:
         method = "Bonferroni limits of all groups"
-    of_groups = highest, lowest, clearest, used.size, method
+    of_groups = labels[highest], labels[lowest], clearest, used.size, method
     estimate = float(np.ptp(values[used]))
     return DifferenceTest(estimate, low, high, pvalue, confidence_level, *of_groups)
 

@@ -42,7 +42,7 @@ from skfedauc.report.text import (
     FirstLines,
     ShownGroups,
     counted_groups,
-    gap_line,
+    gap_lines,
     number_with,
     table_of,
     worst_line,
@@ -469,7 +469,7 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         if used.sum() > 1:
             why = "no interval without rows" if self._rows is None else "groups share clusters"
             test = self._difference_test(groups.in_use)
-            answers.append(gap_line(groups, test, "difference of averages", why_not=f": {why}"))
+            answers += gap_lines(groups, test, "difference of averages", why_no_test=why)
         shown, note = table_of(groups)
         what = repr(self.counts).removeprefix("MulticlassCounts(")[:-1]
         headline = f"Mean AUC of {what}, over {counted_groups(groups.labels)}"
