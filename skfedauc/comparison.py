@@ -21,7 +21,7 @@ from skfedauc.measures import Measure, check_measure
 from skfedauc.pairs import GroupPairs
 from skfedauc.report import GroupAUC
 from skfedauc.report.group_auc import estimates_of
-from skfedauc.report.groups import LeftOut, of_one_label, order_of
+from skfedauc.report.groups import LeftOut, of_one_label, order_of, split_by_size
 from skfedauc.report.statistics import AVERAGES, Average, shares
 
 _SIMULTANEOUS = ["simultaneous_low", "simultaneous_high"]
@@ -197,7 +197,7 @@ default="pooled"
     pairs = _pairs_of(names, reference)
     of_rows = groups, sample_weight, pos_label
     checked = _checked_rows(models, y_true, of_rows, missing=missing, clusters=clusters)
-    small = LeftOut(1, ())
+    small = LeftOut(1)
     if (least := _input.check_whole_number(min_per_class, "min_per_class", 1)) > 1:
         checked, small = _of_large_groups(checked, least)
     measure = check_measure(measure)
@@ -274,17 +274,13 @@ def _of_large_groups(models: list[_rows.Rows], least: int) -> tuple[list[_rows.R
     codes, labels, positive = models[0].codes, models[0].labels, models[0].positive
     if codes is None or labels is None:
         raise ValueError("min_per_class needs groups; pass groups=labels.")
-    n_positives, n_rows = (
-        np.bincount(of, minlength=len(labels)) for of in (codes[positive], codes)
-    )
-    sizes = zip(labels.tolist(), n_positives.tolist(), (n_rows - n_positives).tolist(), strict=True)
-    fewer = np.minimum(n_positives, n_rows - n_positives)
-    if not (is_large := fewer >= least).any():
-        most = f"Pass at most {fewer.max(initial=1)}."
+    sizes = [np.bincount(codes[of], minlength=len(labels)) for of in (positive, ~positive)]
+    is_large, small = split_by_size(labels.tolist(), sizes, least)
+    if not is_large.any():
+        most = f"Pass at most {np.min(sizes, axis=0).max(initial=1)}."
         raise ValueError(f"min_per_class={least} leaves out all {len(labels):,} groups. {most}")
-    small = tuple(of for of, large in zip(sizes, is_large, strict=True) if not large)
     kept = is_large[codes]
-    return [of.at(kept) for of in models], LeftOut(least, small)
+    return [of.at(kept) for of in models], small
 
 
 def paired_rows(models: Sequence[_rows.Rows], report: GroupAUC) -> Rows:

@@ -154,7 +154,7 @@ class GroupAUC(GroupIntervals, GroupComparisons):
             counts, of_clusters = ClusterCounts.of_counts(counts, position)
             pairs = GroupPairs(counts, clusters=of_clusters)
             names = names[:position] + names[position + 1 :]
-        self._left_out = LeftOut(1, ())
+        self._left_out = LeftOut(1)
         least = _input.check_whole_number(min_per_class, "min_per_class", 1)
         if least > 1:
             pairs, self._left_out = large_groups(pairs, least)
