@@ -14,6 +14,7 @@ from skfedauc import _input, _labels, _rows, _words
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.score_counts import left_out
 from skfedauc.inference import intervals, measures, model_comparison
+from skfedauc.inference.differences import Result
 from skfedauc.inference.model_comparison import RowValues
 from skfedauc.inference.quantiles import Pairs
 from skfedauc.inference.row_effects import Rows
@@ -28,7 +29,7 @@ _SIMULTANEOUS = ["simultaneous_low", "simultaneous_high"]
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
-class ModelComparison:
+class ModelComparison(Result):
     """Comparison of models on the same rows, returned by `compare_models`.
 
     Attributes
@@ -57,12 +58,6 @@ class ModelComparison:
         Sentence that names the groups that `min_per_class` left out; empty without such groups.
     """
 
-    estimate: float
-    ci_low: float
-    ci_high: float
-    statistic: float
-    pvalue: float
-    table: pd.DataFrame
     by_model: pd.Series
     by_group: pd.DataFrame | None
     over: intervals.Over = "rows"
@@ -251,10 +246,20 @@ default="pooled"
     index = pd.Index(names, name="model", tupleize_cols=False)
     by_model = pd.Series(of_models, index, name=f"{statistic} {measure.title}")
     columns = ["difference", *_SIMULTANEOUS, "statistic", "pvalue_adjusted"]
-    clearest = table[columns].iloc[_clearest(table)].tolist()
-    n_missing, words = checked[0].n_missing, small.in_words()
-    fields: Any = *clearest, table, by_model, by_group, over, n_missing, words
-    return ModelComparison(*fields)
+    estimate, low, high, deviate, pvalue = table[columns].iloc[_clearest(table)].tolist()
+    return ModelComparison(
+        by_model,
+        by_group,
+        over,
+        checked[0].n_missing,
+        small.in_words(),
+        estimate=estimate,
+        ci_low=low,
+        ci_high=high,
+        statistic=deviate,
+        pvalue=pvalue,
+        table=table,
+    )
 
 
 def _values_of(

@@ -1,5 +1,6 @@
 """GroupAUC: all numbers against all pairs and scikit-learn; messages and displays."""
 
+import dataclasses
 import re
 import warnings
 from html import unescape
@@ -26,7 +27,7 @@ from sklearn.pipeline import make_pipeline
 from test_inference import GROUPS, S1, S2, Y
 from test_inference import WEIGHTS as OTHER_WEIGHTS
 
-from skfedauc import GroupAUC, ScoreCounts, group_roc_auc_score
+from skfedauc import GroupAUC, ScoreCounts, compare_models, group_roc_auc_score
 from skfedauc.report.group_auc import null_difference_of
 
 CHUNKS = [range(k, k + 12) for k in range(0, 24, 12)]
@@ -445,8 +446,14 @@ def test_a_number_for_an_undefined_auc_is_not_tested():
         assert (margin.is_shown, np.isnan(margin.pvalue)) == (False, True)
     usual = GroupAUC.from_predictions(y, score, groups=group, undefined="ignore")
     assert usual.test_margin(0.9).is_shown
-    adjusted = usual.compare_groups()["pvalue_adjusted"].min()
-    assert usual.test_difference().pvalue == pytest.approx(adjusted)
+    clearest = usual.compare_groups().nsmallest(1, "pvalue_adjusted").iloc[0]
+    test = usual.test_difference()
+    assert test.pvalue == pytest.approx(clearest["pvalue_adjusted"])
+    assert test.statistic == pytest.approx(abs(clearest["statistic"]))
+    shape = ["estimate", "ci_low", "ci_high", "statistic", "pvalue", "table"]
+    results = (test, usual.test_equal_groups(), usual.test_margin(0.1), usual.agreement())
+    for result in (*results, compare_models(y, {"a": score, "b": -score})):
+        assert [field.name for field in dataclasses.fields(result)][:6] == shape
 
 
 def test_groups_are_needed_by_name():
