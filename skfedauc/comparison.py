@@ -247,19 +247,10 @@ default="pooled"
     by_model = pd.Series(of_models, index, name=f"{statistic} {measure.title}")
     columns = ["difference", *_SIMULTANEOUS, "statistic", "pvalue_adjusted"]
     estimate, low, high, deviate, pvalue = table[columns].iloc[_clearest(table)].tolist()
-    return ModelComparison(
-        by_model,
-        by_group,
-        over,
-        checked[0].n_missing,
-        small.in_words(),
-        estimate=estimate,
-        ci_low=low,
-        ci_high=high,
-        statistic=deviate,
-        pvalue=pvalue,
-        table=table,
-    )
+    of_test: Any = {"estimate": estimate, "ci_low": low, "ci_high": high, "statistic": deviate}
+    of_test |= {"pvalue": pvalue, "table": table}
+    n_missing, words = checked[0].n_missing, small.in_words()
+    return ModelComparison(by_model, by_group, over, n_missing, words, **of_test)
 
 
 def _values_of(

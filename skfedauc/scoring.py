@@ -490,14 +490,9 @@ class GroupAUCScorer(_sklearn.BaseScorer):
         self, method_caller: Any, estimator: Any, X: Any, y_true: Any, labels: Any, weights: Any
     ) -> GroupEstimates:
         options = self._options
-        model = _sklearn.scores_of(
-            estimator,
-            X,
-            options.response_method,
-            options.pos_label,
-            method_caller=method_caller,
-            reported=self._reported(),
-        )
+        asked = options.response_method, options.pos_label
+        shared: Any = {"method_caller": method_caller, "reported": self._reported()}
+        model = _sklearn.scores_of(estimator, X, *asked, **shared)
         given = y_true, model.scores, labels, weights, model.positive
         rows = _rows.check_rows(*given, missing=options.missing, warn_labels=False)
         policy = self._policy(FOLDS_REMEDY + _ONCE)

@@ -194,39 +194,28 @@ class GroupComparisons:
         auc, used = estimates.group_values
         of_whom = "" if used.all() else " with an AUC"
         n_tested = 0 if estimates.n_replaced else int(used.sum())
-        limit = statistic = pvalue = estimate = np.nan
-        furthest: list[int] = []
+        estimate, found = np.nan, (np.nan, np.nan, np.nan, list[int]())
         if reference is None:
             claim = f"the AUCs of all groups{of_whom} differ by less than {bound:.6g}"
             if n_tested > 1:
                 ends = estimates.extremes_in_use
                 found = differences.difference_below(ends, bound, tail)
-                limit, statistic, pvalue, furthest = found
                 estimate = float(np.ptp(auc[used]))
         else:
             claim = f"the AUC of every group{of_whom} is above {bound:.6g}"
             if n_tested:
                 lowest = estimates.extremes_in_use.lowest
                 found = differences.worst_above(lowest, bound, tail)
-                limit, statistic, pvalue, furthest = found
                 estimate = float(auc[used].min())
+        limit, statistic, pvalue, furthest = found
         labels = tuple(estimates.labels.tolist()[group] for group in furthest)
         is_shown = limit < bound if reference is None else limit > bound
         low, high = (0.0, limit) if reference is None else (limit, 1.0)
-        return MarginTest(
-            claim,
-            is_shown,
-            bound,
-            confidence_level,
-            labels,
-            int(used.sum()),
-            int((~used).sum()),
-            estimate=estimate,
-            ci_low=low if labels else np.nan,
-            ci_high=high if labels else np.nan,
-            statistic=statistic,
-            pvalue=pvalue,
-        )
+        low, high = (low, high) if labels else (np.nan, np.nan)
+        of_test: Any = {"estimate": estimate, "ci_low": low, "ci_high": high, "pvalue": pvalue}
+        sizes = int(used.sum()), int((~used).sum())
+        of_claim = claim, is_shown, bound, confidence_level, labels, *sizes
+        return MarginTest(*of_claim, statistic=statistic, **of_test)
 
     def compare_groups(
         self, reference: Any = None, *, confidence_level: float = 0.95
@@ -520,15 +509,9 @@ def largest_difference_test(
     if used.size > differences.MOST_GROUPS:
         method = "Bonferroni limits of all groups"
     of_groups = labels[highest], labels[lowest], clearest, used.size, method
-    return DifferenceTest(
-        confidence_level,
-        *of_groups,
-        estimate=float(np.ptp(values[used])),
-        ci_low=low,
-        ci_high=high,
-        statistic=statistic,
-        pvalue=pvalue,
-    )
+    of_test: Any = {"estimate": float(np.ptp(values[used])), "ci_low": low, "ci_high": high}
+    of_test |= {"statistic": statistic, "pvalue": pvalue}
+    return DifferenceTest(confidence_level, *of_groups, **of_test)
 
 
 def _notes(estimates: GroupEstimates, ranked: NDArray[np.bool_]) -> Notes:

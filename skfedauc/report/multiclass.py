@@ -112,7 +112,9 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
     -----
     Averages over classes are those of `sklearn.metrics.roc_auc_score` ("ovo" with equal weights:
     the M of Hand and Till [1]_), but NaN if an AUC is undefined. Each comparison has the intervals,
-    tests, displays and audits of two classes, such as ``report[1].confidence_intervals()``.
+    tests, displays and audits of two classes, such as ``report[1].confidence_intervals()``. So has
+    ``GroupAUC(report[1].counts, measure=measure)``: of other measures, the covariances between
+    classes that averages over classes need are not known.
 
     References
     ----------
