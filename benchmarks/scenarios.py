@@ -299,7 +299,7 @@ def inference() -> list[dict[str, Any]]:
         return intervals.loc[500, ["auc", "ci_low", "ci_high"]]
 
     def gaps_to_pooled() -> Any:
-        averages = GroupAUC(by_group).agreement().averages
+        averages = GroupAUC(by_group).agreement().table
         return averages["difference"] + averages["value"]
 
     of_groups = "1e6 rows, 1,000 groups"

@@ -50,6 +50,8 @@ __all__ += ["rows_of", "split_of"]
 # row, so that decision values of different rows cannot be compared.
 TWO_CLASSES = ("decision_function", "predict_proba")
 OF_CLASSES = "predict_proba"
+# An estimator without scores for two classes has its predictions.
+PREFERRED = (*TWO_CLASSES, "predict")
 # Methods with a score for each of several classes; messages offer those that an estimator has
 _BY_CLASS = ("decision_function", "predict_proba", "predict_log_proba")
 
@@ -127,23 +129,6 @@ def _instead(estimator: Any, offered: tuple[str, ...]) -> str:
     return f" It has {enumerated(names)}: pass response_method={names[0]}." if names else ""
 
 
-def refuse_without_scores(estimator: Any, response_method: Any = None) -> None:
-    """Raise an error if an estimator will have none of these methods after fitting."""
-    check_estimator(estimator, ("fit",))
-    last = _last_step(estimator)
-    asked = (response_method,) if isinstance(response_method, str) else response_method
-    asked = TWO_CLASSES if asked is None else asked
-    # A method of the class may exist only after fitting. A class with ``__getattr__`` may create
-    # any attribute on demand.
-    if hasattr(type(last), "__getattr__") or any(hasattr(last, name) for name in asked):
-        return
-    if any(inspect.getattr_static(type(last), name, None) is not None for name in asked):
-        return
-    lacking = " and no ".join(asked)
-    mend = _instead(last, (*_BY_CLASS, "predict"))
-    raise TypeError(f"estimator cannot rank rows: {_shortened(estimator)} has no {lacking}.{mend}")
-
-
 def _last_step(estimator: Any) -> Any:
     """Return the estimator at the end of pipelines, in searches and in frozen estimators."""
     while isinstance(estimator, Pipeline | BaseSearchCV | FrozenEstimator):
@@ -154,9 +139,7 @@ def _last_step(estimator: Any) -> Any:
     return estimator
 
 
-def check_estimator(
-    estimator: Any, methods: tuple[str, ...] = ("fit", "predict", *TWO_CLASSES)
-) -> None:
+def check_estimator(estimator: Any, methods: tuple[str, ...] = ("fit", *PREFERRED)) -> None:
     """Raise a TypeError for classes, and for objects without these methods."""
     if isinstance(estimator, type) or not any(hasattr(estimator, name) for name in methods):
         raise TypeError(
@@ -188,13 +171,14 @@ def scores_of(
     y: Any = None,
     method_caller: Any = None,
     name: str = "y_score",
+    reported: set[Any] | None = None,
 ) -> ModelScores:
     """Return a fitted estimator's scores, or `estimator` itself if it is known scores.
 
-    All scores for two classes come from here. A `response_method` of None means `TWO_CLASSES`, a
+    All scores for two classes come from here. A `response_method` of None means `PREFERRED`, a
     `pos_label` of None ``estimator.classes_[1]``. `y` is checked before the estimator predicts, so
     that messages name y and X. `method_caller` is the cached caller of a scikit-learn scorer, which
-    shares scores within a call. Messages call the scores `name`.
+    shares scores within a call. Messages call the scores `name`; a search `reported` its warnings.
     """
     if isinstance(estimator, ModelScores):
         return estimator
@@ -202,8 +186,19 @@ def scores_of(
     positive, is_other = positive_class(estimator, pos_label)
     if y is not None:
         _check_labels(_labels_of(y, X), positive, estimator, is_default=pos_label is None)
-    asked = TWO_CLASSES if response_method is None else response_method
-    method = response_method_name(estimator, asked)
+    asked = PREFERRED if response_method is None else response_method
+    method, reported = (
+        response_method_name(estimator, asked),
+        set() if reported is None else reported,
+    )
+    is_unasked = response_method is None and method == "predict" and is_classifier(estimator)
+    if is_unasked and method not in reported:
+        reported.add(method)
+        _input.warn(
+            f"{type(estimator).__name__} has no {' and no '.join(TWO_CLASSES)}: its scores are its "
+            "decisions. Pass response_method='predict' to suppress this warning.",
+            UserWarning,
+        )
     scores = _input.column_of(_shared_scores(method_caller, estimator, X, method), name)
     # Negative scores keep the order of the scores exactly, unlike one minus the scores.
     return ModelScores(-scores if is_other else scores, positive, is_other, method)

@@ -14,6 +14,7 @@ from skfedauc import _input, _labels, _rows, _words
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.score_counts import left_out
 from skfedauc.inference import intervals, measures, model_comparison
+from skfedauc.inference.differences import Result
 from skfedauc.inference.model_comparison import RowValues
 from skfedauc.inference.quantiles import Pairs
 from skfedauc.inference.row_effects import Rows
@@ -21,14 +22,14 @@ from skfedauc.measures import Measure, check_measure
 from skfedauc.pairs import GroupPairs
 from skfedauc.report import GroupAUC
 from skfedauc.report.group_auc import estimates_of
-from skfedauc.report.groups import LeftOut, of_one_label, order_of
+from skfedauc.report.groups import LeftOut, of_one_label, order_of, split_by_size
 from skfedauc.report.statistics import AVERAGES, Average, shares
 
 _SIMULTANEOUS = ["simultaneous_low", "simultaneous_high"]
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
-class ModelComparison:
+class ModelComparison(Result):
     """Comparison of models on the same rows, returned by `compare_models`.
 
     Attributes
@@ -57,12 +58,6 @@ class ModelComparison:
         Sentence that names the groups that `min_per_class` left out; empty without such groups.
     """
 
-    estimate: float
-    ci_low: float
-    ci_high: float
-    statistic: float
-    pvalue: float
-    table: pd.DataFrame
     by_model: pd.Series
     by_group: pd.DataFrame | None
     over: intervals.Over = "rows"
@@ -197,7 +192,7 @@ default="pooled"
     pairs = _pairs_of(names, reference)
     of_rows = groups, sample_weight, pos_label
     checked = _checked_rows(models, y_true, of_rows, missing=missing, clusters=clusters)
-    small = LeftOut(1, ())
+    small = LeftOut(1)
     if (least := _input.check_whole_number(min_per_class, "min_per_class", 1)) > 1:
         checked, small = _of_large_groups(checked, least)
     measure = check_measure(measure)
@@ -251,10 +246,11 @@ default="pooled"
     index = pd.Index(names, name="model", tupleize_cols=False)
     by_model = pd.Series(of_models, index, name=f"{statistic} {measure.title}")
     columns = ["difference", *_SIMULTANEOUS, "statistic", "pvalue_adjusted"]
-    clearest = table[columns].iloc[_clearest(table)].tolist()
+    estimate, low, high, deviate, pvalue = table[columns].iloc[_clearest(table)].tolist()
+    of_test: Any = {"estimate": estimate, "ci_low": low, "ci_high": high, "statistic": deviate}
+    of_test |= {"pvalue": pvalue, "table": table}
     n_missing, words = checked[0].n_missing, small.in_words()
-    fields: Any = *clearest, table, by_model, by_group, over, n_missing, words
-    return ModelComparison(*fields)
+    return ModelComparison(by_model, by_group, over, n_missing, words, **of_test)
 
 
 def _values_of(
@@ -274,17 +270,13 @@ def _of_large_groups(models: list[_rows.Rows], least: int) -> tuple[list[_rows.R
     codes, labels, positive = models[0].codes, models[0].labels, models[0].positive
     if codes is None or labels is None:
         raise ValueError("min_per_class needs groups; pass groups=labels.")
-    n_positives, n_rows = (
-        np.bincount(of, minlength=len(labels)) for of in (codes[positive], codes)
-    )
-    sizes = zip(labels.tolist(), n_positives.tolist(), (n_rows - n_positives).tolist(), strict=True)
-    fewer = np.minimum(n_positives, n_rows - n_positives)
-    if not (is_large := fewer >= least).any():
-        most = f"Pass at most {fewer.max(initial=1)}."
+    sizes = [np.bincount(codes[of], minlength=len(labels)) for of in (positive, ~positive)]
+    is_large, small = split_by_size(labels.tolist(), sizes, least)
+    if not is_large.any():
+        most = f"Pass at most {np.min(sizes, axis=0).max(initial=1)}."
         raise ValueError(f"min_per_class={least} leaves out all {len(labels):,} groups. {most}")
-    small = tuple(of for of, large in zip(sizes, is_large, strict=True) if not large)
     kept = is_large[codes]
-    return [of.at(kept) for of in models], LeftOut(least, small)
+    return [of.at(kept) for of in models], small
 
 
 def paired_rows(models: Sequence[_rows.Rows], report: GroupAUC) -> Rows:

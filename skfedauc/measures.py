@@ -47,7 +47,9 @@ class Measure:
     @property
     def title(self) -> str:
         """The measure in sentences and headings."""
-        return repr(self)
+        name = self._name.replace("_", " ")
+        at = [f" at {of.name} {getattr(self, of.name):g}" for of in dataclasses.fields(self)]
+        return "".join([name, *at])
 
     @property
     def scale(self) -> tuple[float, float]:
@@ -150,6 +152,12 @@ class PartialAUC(Measure):
     def name(self) -> str:
         """The measure's name in tables and scores, with its parameter."""
         return f"{self._name}_{self._parameter}_{getattr(self, self._parameter)}"
+
+    @property
+    def title(self) -> str:
+        """The measure in sentences and headings."""
+        rate = "TPR from" if self.max_fpr is None else "FPR up to"
+        return f"partial AUC ({rate} {getattr(self, self._parameter):g})"
 
     @property
     def width(self) -> float:

@@ -92,8 +92,8 @@ def make_group_auc_scorer(
         The positive label; None means ``estimator.classes_[1]``.
     response_method : str, tuple of str or None, default=None
         The estimator's methods that return scores, preferred first. None means
-        "decision_function", else "predict_proba", as in scikit-learn's "roc_auc". With
-        `multi_class`, None means "predict_proba", as in "roc_auc_ovr".
+        "decision_function", else "predict_proba", as in scikit-learn's "roc_auc", else "predict".
+        With `multi_class`, None means "predict_proba", as in "roc_auc_ovr".
     missing : {"raise", "drop", "group"}, default="raise"
         How to treat rows without a group label; see `ScoreCounts.from_predictions`.
     multi_class : {"raise", "ovr", "ovo"}, default="raise"
@@ -400,7 +400,7 @@ class GroupAUCScorer(_sklearn.BaseScorer):
         methods = options.response_method
         if methods is None:
             of_two = options.multi_class == "raise"
-            methods = _sklearn.TWO_CLASSES if of_two else _sklearn.OF_CLASSES
+            methods = _sklearn.PREFERRED if of_two else _sklearn.OF_CLASSES
         sign = -1 if statistic.startswith("neg_") else 1
         metric = _StatisticOfLabels(self.__name__.removeprefix("neg_"))
         super().__init__(metric, sign, {}, methods)
@@ -490,9 +490,9 @@ class GroupAUCScorer(_sklearn.BaseScorer):
         self, method_caller: Any, estimator: Any, X: Any, y_true: Any, labels: Any, weights: Any
     ) -> GroupEstimates:
         options = self._options
-        model = _sklearn.scores_of(
-            estimator, X, self._response_method, options.pos_label, method_caller=method_caller
-        )
+        asked = options.response_method, options.pos_label
+        shared: Any = {"method_caller": method_caller, "reported": self._reported()}
+        model = _sklearn.scores_of(estimator, X, *asked, **shared)
         given = y_true, model.scores, labels, weights, model.positive
         rows = _rows.check_rows(*given, missing=options.missing, warn_labels=False)
         policy = self._policy(FOLDS_REMEDY + _ONCE)
@@ -503,7 +503,7 @@ class GroupAUCScorer(_sklearn.BaseScorer):
     ) -> MulticlassGroupAUC:
         options, remedy = self._options, "Make the scorer without multi_class."
         classes, scores = _sklearn.class_scores_of(
-            estimator, X, self._response_method, remedy=remedy, method_caller=method_caller
+            estimator, X, options.response_method, remedy=remedy, method_caller=method_caller
         )
         counts = MulticlassCounts.from_predictions(
             y_true,

@@ -300,6 +300,9 @@ def merged(data: Data) -> ScoreCounts:
     )
 
 
+MARGINS = (0.2, None), (0.05, 0.6)
+
+
 def report(data: Any) -> Iterator[tuple[str, Any]]:
     found = data.report
     for name in ("by_group", "bias_by_group", "cross_matrix"):
@@ -307,7 +310,7 @@ def report(data: Any) -> Iterator[tuple[str, Any]]:
     yield "bias_score", partial(found.statistic, "bias_score")
     yield "null_difference", partial(null_difference_of, found)
     if found.n_groups > 1:  # otherwise the limits are the root of a rounding error, of 0
-        yield "agreement", found.agreement
+        yield "agreement", lambda: vars(of := found.agreement()) | {"averages": of.table}
     for method in ("statistics", "decomposition", "abroca", "compare_groups", "ranking"):
         yield method, getattr(found, method)
     yield (
@@ -327,8 +330,9 @@ def report(data: Any) -> Iterator[tuple[str, Any]]:
     yield "intervals of statistics over groups", over_groups
     yield "bounds with what is withheld", partial(found.bounds, withheld=True)
     yield "compare_groups with one", lambda: found.compare_groups(found.by_group.index[0])
-    yield "test_equivalence", partial(found.test_margin, 0.2)
-    yield "test_worst", partial(found.test_margin, 0.05, reference=0.6)
+    equivalence, worst = (partial(found.test_margin, m, reference=r) for m, r in MARGINS)
+    yield "test_equivalence", lambda: vars(of := equivalence()) | {"limit": of.ci_high}
+    yield "test_worst", lambda: vars(of := worst()) | {"limit": of.ci_low}
     large = lambda: GroupAUC(found._estimates.pairs, min_per_class=10)  # noqa: E731
     yield "without_small_groups", lambda: large().statistics()
 

@@ -87,7 +87,7 @@ KNOWN = {
     "counts": COUNTS,
     "report": REPORT,
     "search": SEARCH,
-    "score": "pooled",
+    "metric": "pooled",
     "auc": 0.8,
     "n_positives": 20,
     "n_negatives": 30,

@@ -322,18 +322,18 @@ def test_equivalence_holds_for_every_difference_that_the_bins_permit():
     fine = GroupAUC(binned(case, Bins.of_probabilities(octaves=20, parts=1024)))
     coarse = GroupAUC(binned(case, COARSE))
     exact = GroupAUC.from_predictions(case.y, case.scores, groups=case.groups).agreement(0.01)
-    assert (exact.averages["equivalent_to_pooled"] == "yes").all()
-    assert (fine.agreement(0.01).averages["equivalent_to_pooled"] == "yes").all()
-    found = coarse.agreement(0.01).averages
+    assert (exact.table["equivalent_to_pooled"] == "yes").all()
+    assert (fine.agreement(0.01).table["equivalent_to_pooled"] == "yes").all()
+    found = coarse.agreement(0.01).table
     assert (found["equivalent_to_pooled"] == "cannot tell").all()
     bounds = coarse.bounds()
     for name, row in found.iterrows():
         widest = bounds.loc["pooled", "high"] - bounds.loc[name, "low"]
         assert row["ci_high"] > widest
-        true = exact.averages.loc[name, "difference"]
+        true = exact.table.loc[name, "difference"]
         assert row["ci_low"] < true < row["ci_high"]
     for name in ("positives", "negatives"):
-        assert abs(exact.averages.loc[name, "difference"]) <= found.loc[name, "bound"]
+        assert abs(exact.table.loc[name, "difference"]) <= found.loc[name, "bound"]
 
 
 def test_an_audit_never_claims_more_than_the_exact_scores():

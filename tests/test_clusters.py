@@ -346,7 +346,7 @@ def test_shared_clusters_change_the_test_of_a_difference():
     assert table["ci_low"].iloc[0] == pytest.approx(a - b - reach, rel=1e-9)
     one_sided = report.compare_groups(confidence_level=0.9).iloc[0]
     limit = max(one_sided["ci_high"], -one_sided["ci_low"])
-    assert report.test_margin(0.1).limit == pytest.approx(limit, rel=1e-9)
+    assert report.test_margin(0.1).ci_high == pytest.approx(limit, rel=1e-9)
 
 
 @pytest.mark.parametrize("seed", [242, None])

@@ -6,12 +6,12 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from oracles import STATISTICS, Case, all_pairs, general_hull, same_statistic
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import clone
+from sklearn.ensemble import VotingClassifier
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import LinearRegression, LogisticRegression, Perceptron
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import (
-    GridSearchCV,
     GroupKFold,
     KFold,
     LeaveOneGroupOut,
@@ -322,30 +322,17 @@ def test_rows_that_are_tested_several_times_have_no_known_noise(devices):
     assert result.folds[0].confidence_intervals().notna().all(axis=None)
 
 
-class Decides(ClassifierMixin, BaseEstimator):
-    def fit(self, X, y):
-        raise AssertionError("it is refused before it is fitted")
-
-    def predict(self, X):
-        return np.zeros(len(X))
-
-
-@pytest.mark.parametrize(
-    ("estimator", "message"),
-    [
-        (
-            LinearRegression(),
-            r"LinearRegression\(\) has no .* It has 'predict': pass response_meth",
-        ),
-        (Decides(), r"Decides\(\) has no .* It has 'predict': pass response_method='predict'"),
-        (GridSearchCV(Decides(), {}), r"GridSearchCV\(estimator=Decides\(\), .* has no "),
-        (StandardScaler(), r"StandardScaler\(\) has no decision_function and no predict_proba\.$"),
-    ],
-)
-def test_what_cannot_rank_is_refused_before_it_is_fitted(estimator, message):
+def test_what_cannot_rank_is_refused_and_predictions_are_scores():
     X, y = np.arange(20.0)[:, None], np.arange(20) % 2
-    with pytest.raises(TypeError, match=message):
-        cross_validate_group_auc(estimator, X, y, groups=np.arange(20) // 2 % 2, cv=2)
+    of_rows = {"X": X, "y": y, "groups": np.arange(20) // 2 % 2, "cv": 2}
+    with pytest.raises(TypeError, match="StandardScaler has none of the following attributes"):
+        cross_validate_group_auc(StandardScaler(), **of_rows)
+    result = cross_validate_group_auc(LinearRegression(), **of_rows)
+    asked = cross_validate_group_auc(LinearRegression(), response_method="predict", **of_rows)
+    assert result.over_folds.counts == asked.over_folds.counts
+    vote = VotingClassifier([("a", LogisticRegression())])
+    with pytest.warns(UserWarning, match="VotingClassifier has no .* its scores are its decisions"):
+        cross_validate_group_auc(vote, **of_rows)
 
 
 def folds_result(n_folds, scores_of, n_groups=2):

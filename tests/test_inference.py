@@ -442,7 +442,7 @@ def test_the_interval_of_the_difference_leaves_out_0_exactly_where_p_is_small(we
             most = max(pairs["ci_high"].max(), -pairs["ci_low"].min())
             assert (test.ci_low, test.ci_high) == pytest.approx((least, min(most, 1.0)), abs=1e-12)
             margin = report.test_margin(0.1, confidence_level=0.975)
-            assert margin.limit == pytest.approx(test.ci_high, abs=1e-12)
+            assert margin.ci_high == pytest.approx(test.ci_high, abs=1e-12)
         row = report.confidence_intervals(of="statistics").loc["difference"]
         found = test.estimate, test.ci_low, test.ci_high
         assert (row["value"], row["ci_low"], row["ci_high"]) == found
@@ -751,7 +751,7 @@ def test_the_bound_is_certain(seed):
         report = report_of(y, scores, groups, undefined="ignore")
         if not report.n_groups > report._estimates.pairs.n_undefined:
             continue
-        table = report.agreement().averages
+        table = report.agreement().table
         for name in ("positives", "negatives"):
             row = table.loc[name]
             assert abs(row.difference) <= row.bound + 1e-12
@@ -793,7 +793,7 @@ def test_limits_of_agreement_are_those_of_the_jackknife_for_rows_of_random_group
 
     left_out = np.array([differences(np.where(np.arange(n) == i, 0.0, w)) for i in range(n)])
     expected = np.sqrt(((left_out - left_out.mean(0)) ** 2).sum(0) * (n - 1) / n)
-    found = report_of(y.astype(int), scores, groups, w if weighted else None).agreement().averages
+    found = report_of(y.astype(int), scores, groups, w if weighted else None).agreement().table
     names = [*AVERAGES]
     assert found.loc[names, "difference"].to_numpy() == pytest.approx(differences(w), abs=1e-12)
     errors = (found["ci_high"] - found["ci_low"])[names].to_numpy() / (2 * stats.norm.ppf(0.95))
@@ -803,7 +803,7 @@ def test_limits_of_agreement_are_those_of_the_jackknife_for_rows_of_random_group
 def test_agreement_of_few_rows_without_variation_is_left_open():
     for scores in ([1, 2, 5, 6, 2.5, 3, 6.5, 7], [2] * 8):
         found = report_of([0, 0, 1, 1] * 2, scores, list("aaaabbbb")).agreement()
-        assert (found.averages["equivalent_to_pooled"] == "cannot tell").all()
+        assert (found.table["equivalent_to_pooled"] == "cannot tell").all()
 
 
 def inference_of(report):
@@ -849,7 +849,7 @@ def test_the_scale_of_weights_changes_nothing():
         ]
         gaps = cross_gaps(report.counts)
         numbers = [*inference_of(report), *inference_of(within)]
-        for table in (agreement.averages, agreement.scores, *(c.table for c in compared)):
+        for table in (agreement.table, agreement.scores, *(c.table for c in compared)):
             numbers += table.select_dtypes("number").to_numpy().ravel().tolist()
         return np.array([*numbers, *gaps.disparity, *gaps.error, *gaps.pvalue])
 
@@ -873,4 +873,4 @@ def test_a_weighted_perfect_group_has_one_interval_everywhere():
         assert found.pvalue == pytest.approx(pairs["pvalue_adjusted"].min(), abs=1e-9)
         assert found.ci_low == pytest.approx(max(pairs["simultaneous_low"].max(), 0.0), abs=1e-9)
         least = report.confidence_intervals(confidence_level=0.9)["ci_low"].min()
-        assert report.test_margin(0.05, reference=0.9).limit == pytest.approx(least, abs=1e-9)
+        assert report.test_margin(0.05, reference=0.9).ci_low == pytest.approx(least, abs=1e-9)

@@ -157,9 +157,11 @@ def test_limits_and_p_values_of_margins(seed, level, arguments, limit_of, sign):
     assert test.bound == pytest.approx(bound)
     known = aucs_and_variances(y, scores, groups)
     expected = limit_of(known, norm.ppf(level))
-    assert test.limit == pytest.approx(min(expected, 1), abs=1e-9)
+    limit = pytest.approx(min(expected, 1), abs=1e-9)
+    assert (test.ci_low, test.ci_high) == ((0, limit) if reference is None else (limit, 1))
     assert test.is_shown == (sign * (expected - bound) > 0) == (test.pvalue < 1 - level)
     z = optimize.brentq(lambda z: limit_of(known, z) - bound, 0, 10)
+    assert test.statistic == pytest.approx(z, rel=1e-6)
     assert test.pvalue == pytest.approx(norm.sf(z), rel=1e-6)
     estimate = report.difference if reference is None else report.worst
     assert test.estimate == pytest.approx(estimate, abs=1e-12)
@@ -184,7 +186,7 @@ def test_perfect_separation_uses_the_exact_limit():
     y, scores = np.arange(20) < 8, np.r_[np.full(8, 5.0), np.arange(12) / 20]
     report = GroupAUC.from_predictions(y, scores, groups=np.zeros(20, int))
     test = report.test_margin(0.0, reference=0.6)
-    assert test.limit == pytest.approx(0.05 ** (1 / 8))
+    assert test.ci_low == pytest.approx(0.05 ** (1 / 8))
     assert test.pvalue == pytest.approx(0.6**8, rel=1e-9)
     # The exact limit also holds for error rates above one half.
     assert report.test_margin(0.0, reference=0.99).pvalue == pytest.approx(0.99**8, rel=1e-9)
@@ -203,7 +205,7 @@ def test_too_few_groups_show_nothing():
     )
     test = one.test_margin(0.1)
     assert not test.is_shown
-    assert np.isnan([test.pvalue, test.limit, test.estimate]).all()
+    assert np.isnan([test.pvalue, test.ci_low, test.ci_high, test.estimate]).all()
     assert test.groups == ()
     none = GroupAUC(one._estimates.pairs, min_per_class=5)
     assert np.isnan(none.test_margin(0.0, reference=0.7).pvalue)

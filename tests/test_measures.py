@@ -348,7 +348,7 @@ def test_limits_of_the_difference_combine_those_of_the_groups(measure):
     for factor in (0.99, 1.01):
         other = found.test_difference(confidence_level=1 - factor * test.pvalue)
         assert (other.ci_low > 0) == (factor > 1)
-    is_shown = ": the groups differ" in repr(found)
+    is_shown = "\nThe groups differ" in repr(found)
     assert is_shown == (test.pvalue < 0.05)
     alone = GroupAUC.from_predictions(y, score, groups=np.zeros(y.size), measure=measure)
     row = alone.confidence_intervals(of="statistics").loc["difference"]
@@ -532,7 +532,7 @@ def test_the_first_lines_and_the_display_show_the_measure():
     groups = np.where(np.arange(y.size) % 2, "b", "a")
     report = GroupAUC.from_predictions(y, score, groups=groups, measure=AveragePrecision())
     first, *lines = repr(report).splitlines()
-    assert first.startswith("AveragePrecision() over 2 groups")
+    assert first.startswith("Average precision over 2 groups")
     table = report.confidence_intervals()
     for name, row in table.iterrows():
         told = f"{row.average_precision:.3f}  {row.ci_low:.3f} to {row.ci_high:.3f}"
@@ -543,13 +543,13 @@ def test_the_first_lines_and_the_display_show_the_measure():
     )
     display = GroupAUCDisplay.from_report(report)
     np.testing.assert_allclose(display.table.iloc[:, :3], table.iloc[:, :3])
-    assert display.ax_.get_xlabel().startswith("AveragePrecision() and 95 % interval")
+    assert display.ax_.get_xlabel().startswith("average precision and 95 % interval")
 
 
 def test_replacements_are_values_of_the_measure():
     rows = {"y_true": [0, 1, 0, 0], "y_score": [0.1, 0.2, 0.3, 0.4], "groups": list("aabb")}
     measure = PartialAUC(max_fpr=0.1)
-    message = r"undefined must be .* number from 0.47.* to 1.0, the range of PartialAUC.* got 0.4"
+    message = r"undefined must be .* number from 0.47.* to 1.0, the range of partial AUC.* got 0.4"
     for make in (
         lambda: group_roc_auc_score(**rows, measure=measure, undefined=0.4),
         lambda: GroupAUC.from_predictions(**rows, undefined=0.4, measure=measure),

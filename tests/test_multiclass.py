@@ -490,9 +490,34 @@ def test_the_first_lines_have_the_numbers_of_the_report(multi_class):
         assert answer in html
         assert answer in markdown
     of_counts = MulticlassGroupAUC(report.counts)
-    assert ": no interval without rows\n" in repr(of_counts)
+    assert "; no interval without rows\n" in repr(of_counts)
     of_clusters = rows.report(multi_class=multi_class, clusters=np.arange(400) // 3)
-    assert ": groups share clusters\n" in repr(of_clusters)
+    assert "; groups share clusters\n" in repr(of_clusters)
+
+
+@pytest.mark.parametrize("multi_class", ["ovr", "ovo"])
+def test_small_groups_are_left_out_of_everything(multi_class):
+    rows = Rows(n=300)
+    rows.groups[:9] = 7
+    rows.y[:9] = [0, 0, 0, 1, 1, 1, 2, 3, 3]
+    clusters = np.arange(300) // 2
+    options = {"multi_class": multi_class, "min_per_class": 3}
+    of_counts = MulticlassGroupAUC(rows.report(multi_class=multi_class).counts, min_per_class=3)
+    least, large = rows.report(**options, clusters=clusters), rows.groups != 7
+    rows.y, rows.score, rows.groups = rows.y[large], rows.score[large], rows.groups[large]
+    own = rows.report(multi_class=multi_class, clusters=clusters[large])
+    left_out = "Left out, with fewer than 3 rows of a class: 7 (3, 3, 1 and 2)."
+    lines = (
+        repr(least).replace(f"{left_out}\n", "").replace("rows of these groups", "rows together")
+    )
+    assert lines == repr(own)
+    assert left_out in repr(least)
+    assert left_out in repr(of_counts)
+    pd.testing.assert_frame_equal(least.by_group, of_counts.by_group)
+    none = rows.report(multi_class=multi_class, min_per_class=1000)
+    assert none.by_group.empty
+    assert none.confidence_intervals(of="statistics")["value"].isna().all()
+    assert "over 0 groups" in repr(none)
 
 
 @pytest.mark.parametrize("multi_class", ["ovr", "ovo"])

@@ -417,7 +417,7 @@ def test_errors_of_pairs_are_those_of_two_groups_of_equal_scores():
 def test_candidates_are_drawn_where_they_are():
     scores, gaps = [0.7, 0.8, 0.9, 0.75, np.nan], [0.1, 0.2, 0.3, 0.25, np.nan]
     search = search_of(scores, gaps, refit=SelectWithinGap("pooled", at_most=0.21))
-    display = CandidatesDisplay.from_search(search, score="pooled", ax=axes())
+    display = CandidatesDisplay.from_search(search, metric="pooled", ax=axes())
     np.testing.assert_array_equal(display.within_.get_offsets(), [[0.1, 0.7], [0.2, 0.8]])
     np.testing.assert_array_equal(display.beyond_.get_offsets(), [[0.3, 0.9], [0.25, 0.75]])
     assert list(display.front) == [2, 1, 0]
@@ -435,21 +435,21 @@ def test_no_limit_is_drawn_unless_it_is_of_this_gap():
     search = search_of(
         [0.7, 0.8], [0.04, 0.09], gap="tau", refit=SelectWithinGap("pooled", gap="tau", at_most=1)
     )
-    display = CandidatesDisplay.from_search(search, score="pooled", gap="tau", ax=axes())
+    display = CandidatesDisplay.from_search(search, metric="pooled", gap="tau", ax=axes())
     # Scorers return the square of tau.
     np.testing.assert_allclose(display.gaps, [0.2, 0.3])
     assert display.at_most == 1
     search = search_of([0.7, 0.8], [0.1, 0.2])
-    display = CandidatesDisplay.from_search(search, score="pooled", ax=axes())
+    display = CandidatesDisplay.from_search(search, metric="pooled", ax=axes())
     assert display.limit_ is None
     assert display.chosen_marker_ is None
-    display = CandidatesDisplay.from_search(search, score="pooled", at_most=0.15, ax=axes())
+    display = CandidatesDisplay.from_search(search, metric="pooled", at_most=0.15, ax=axes())
     assert set(display.limit_.get_xdata()) == {0.15}
 
 
 def test_tables_without_parameters_are_drawn():
     results = {"mean_test_pooled": [0.7], "mean_test_neg_difference": [-0.1]}
-    display = CandidatesDisplay(results, score="pooled")
+    display = CandidatesDisplay(results, metric="pooled")
     assert display.plot(axes()).front == [0]
     display.chosen = 0
     assert display.plot(axes()).chosen_marker_.get_xdata().tolist() == [0.1]
@@ -529,7 +529,7 @@ def drawn(display, n_groups, size):
     """Return a display after drawing; labels of groups have every length."""
     if display is CandidatesDisplay:
         search = random_search(n_groups)
-        made = display.from_search(search, score="pooled", ax=laid_out(size))
+        made = display.from_search(search, metric="pooled", ax=laid_out(size))
     else:
         counts = report_of(n_groups).counts
         counts = counts.regroup(lambda label: f"{LONG[: int(label[5:]) % 40]} {label}")
@@ -588,7 +588,7 @@ def test_matplotlib_is_needed_to_draw_and_pyplot_only_without_axes(monkeypatch):
         for call in (
             *(functools.partial(display.from_report, report) for display in REPORT_DISPLAYS),
             lambda: GroupAUCDisplay.from_predictions(**rows),
-            lambda: CandidatesDisplay.from_search(None, score="pooled"),
+            lambda: CandidatesDisplay.from_search(None, metric="pooled"),
             CrossAUCDisplay(report).plot,
         ):
             with pytest.raises(ImportError, match=r'requires matplotlib.* "skfedauc\[plot\]"'):

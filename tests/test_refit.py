@@ -70,7 +70,7 @@ def test_a_rule_equals_the_name_of_its_score(rule):
 
 @each_rule
 def test_rules_are_equal_if_all_parameters_are(rule):
-    others = [dataclasses.replace(rule, score="macro"), *set(RULES.values()) - {rule}]
+    others = [dataclasses.replace(rule, metric="macro"), *set(RULES.values()) - {rule}]
     for copied in (copy.deepcopy(rule), pickle.loads(pickle.dumps(rule, protocol=2))):
         assert copied == rule
         assert hash(copied) == hash(rule) == hash("pooled")

@@ -1,7 +1,9 @@
 """GroupAUC: all numbers against all pairs and scikit-learn; messages and displays."""
 
+import dataclasses
 import re
 import warnings
+from html import unescape
 
 import numpy as np
 import pandas as pd
@@ -25,7 +27,7 @@ from sklearn.pipeline import make_pipeline
 from test_inference import GROUPS, S1, S2, Y
 from test_inference import WEIGHTS as OTHER_WEIGHTS
 
-from skfedauc import GroupAUC, ScoreCounts, group_roc_auc_score
+from skfedauc import GroupAUC, ScoreCounts, compare_models, group_roc_auc_score
 from skfedauc.report.group_auc import null_difference_of
 
 CHUNKS = [range(k, k + 12) for k in range(0, 24, 12)]
@@ -226,8 +228,8 @@ def test_no_difference_is_established_between_equal_groups():
     same = GroupAUC.from_predictions([0, 1] * 2, [0.1, 0.2] * 2, groups=list("aabb"))
     assert same.test_difference().clearest is None
     assert re.search(
-        r"p = 0\.\d+: no difference is established\nGroups of these sizes with one true AUC would "
-        rf"show about {null_difference_of(report):.2g} by chance\.\n",
+        r"difference 0\.\d+ \(.*\): (\d) minus (?!\1)\d\nNo difference is established, p = 0\.\d+: "
+        rf"equal groups show about {null_difference_of(report):.2g} by chance\.\n",
         repr(report),
     )
 
@@ -243,9 +245,13 @@ def test_the_clearest_pair_is_named_if_a_tiny_group_differs_more():
     assert (test.highest, test.clearest) == ("tiny", ("1", "0"))
     assert "clearest: '1' minus '0'" in repr(test)
     assert test.pvalue == pytest.approx(pairs["pvalue_adjusted"].min(), rel=1e-6)
-    assert re.search(
-        r"the groups differ, most clearly 1 0\.8\d+ and 0 0\.\d+, 0\.\d+ apart\n", repr(report)
-    )
+    clearest = report.by_group["auc"]["1"] - report.by_group["auc"]["0"]
+    furthest = r"difference 0\.\d+ \(.*\): tiny \(only 2 positives\) minus 0\b"
+    differ = f"The groups differ, p < 0.0001: most clearly 1 minus 0, {clearest:.3f}."
+    html = unescape(report._repr_html_())
+    for told in (repr(report), html, report._repr_markdown_().replace("\\", "")):
+        assert re.search(furthest, told)
+        assert differ in told
     assert re.search(r"  tiny +1.000  [\d.]+ to 1.000 +2 +2  only 2 positives\n", repr(report))
     assert "tiny<br><small>only 2 positives</small>" in report._repr_html_()
     large = GroupAUC(report.counts, min_per_class=10)
@@ -440,8 +446,14 @@ def test_a_number_for_an_undefined_auc_is_not_tested():
         assert (margin.is_shown, np.isnan(margin.pvalue)) == (False, True)
     usual = GroupAUC.from_predictions(y, score, groups=group, undefined="ignore")
     assert usual.test_margin(0.9).is_shown
-    adjusted = usual.compare_groups()["pvalue_adjusted"].min()
-    assert usual.test_difference().pvalue == pytest.approx(adjusted)
+    clearest = usual.compare_groups().nsmallest(1, "pvalue_adjusted").iloc[0]
+    test = usual.test_difference()
+    assert test.pvalue == pytest.approx(clearest["pvalue_adjusted"])
+    assert test.statistic == pytest.approx(abs(clearest["statistic"]))
+    shape = ["estimate", "ci_low", "ci_high", "statistic", "pvalue", "table"]
+    results = (test, usual.test_equal_groups(), usual.test_margin(0.1), usual.agreement())
+    for result in (*results, compare_models(y, {"a": score, "b": -score})):
+        assert [field.name for field in dataclasses.fields(result)][:6] == shape
 
 
 def test_groups_are_needed_by_name():

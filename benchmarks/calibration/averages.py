@@ -117,7 +117,7 @@ def cases(n_runs: int, seed: int, case: str, n_rows: int) -> list[str]:
         # Three digits, because distinct scores take most of the time.
         scores = (mean + rng.normal(size=mean.size)).round(3)
         found = GroupAUC.from_predictions(y, scores, groups=devices).agreement()
-        answers = found.averages["equivalent_to_pooled"]
+        answers = found.table["equivalent_to_pooled"]
         wrong.append(
             any(answers[name] == ("no" if name in right else "yes") for name in answers.index)
         )
@@ -171,7 +171,7 @@ def equivalence(
     delta = abs(ndtr((apart + shift[:, None] - shift) / np.sqrt(2.0)).mean() - auc)
     of, told = groups(n_groups, m, n, auc, shift=shift), []
     for _ in range(n_runs):
-        table = report(rng, of).agreement(delta).averages
+        table = report(rng, of).agreement(delta).table
         told.append(table.at["macro", "equivalent_to_pooled"] == "yes")
     return [f"{delta:.4f}", percent(told)]
 

@@ -63,7 +63,7 @@ assert round(price, 3) == 0.014
 # ``refit=`` selected.
 
 fig, ax = plt.subplots(figsize=(5.4, 4.2), layout="constrained")
-CandidatesDisplay.from_search(search, score="pooled", gap="cross_difference", ax=ax)
+CandidatesDisplay.from_search(search, metric="pooled", gap="cross_difference", ax=ax)
 ax.set_title(f"Half the gap costs {price:.3f} of pooled AUC", loc="left")
 plt.show()
 

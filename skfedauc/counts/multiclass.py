@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -237,6 +237,14 @@ class MulticlassRows(NamedTuple):
     def first(self) -> _rows.Rows:
         """Return all rows, with the first class's scores."""
         return next(iter(self.by_class.values()))
+
+    def without_groups(self, labels: Sequence[Any]) -> MulticlassRows:
+        """Return the rows of the other groups."""
+        codes, known = self.first.codes, self.first.labels
+        if codes is None or known is None or not labels:
+            return self
+        kept = np.array([label not in labels for label in known.tolist()])[codes]
+        return self._replace(by_class={one: of.at(kept) for one, of in self.by_class.items()})
 
     def numbers(self, key: Any) -> NDArray[np.intp]:
         """Return a comparison's row positions among all rows."""

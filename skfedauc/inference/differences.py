@@ -26,6 +26,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 from scipy.special import log_ndtr, ndtr
@@ -366,8 +367,20 @@ def squares_between(distance: Floats, error: Floats, share: Floats) -> Floats:
     return found
 
 
+@dataclasses.dataclass(frozen=True, repr=False, kw_only=True)
+class Result:
+    """Fields of the results of all tests and comparisons; NaN, or empty, for what one lacks."""
+
+    estimate: float = np.nan
+    ci_low: float = np.nan
+    ci_high: float = np.nan
+    statistic: float = np.nan
+    pvalue: float = np.nan
+    table: pd.DataFrame = dataclasses.field(default_factory=pd.DataFrame, compare=False)
+
+
 @dataclasses.dataclass(frozen=True, repr=False)
-class DifferenceTest:
+class DifferenceTest(Result):
     """Test and interval for the largest difference between groups, of AUCs or of another measure.
 
     Attributes
@@ -376,11 +389,14 @@ class DifferenceTest:
         Largest minus smallest group AUC.
     ci_low, ci_high : float
         Confidence limits for the largest minus the smallest true AUC.
+    statistic : float
+        The normal quantile at which `ci_low` is 0, without an adjustment for the pairs.
     pvalue : float
         P value for equal true AUCs; below ``1 - confidence_level`` exactly if `ci_low` is above 0.
     confidence_level : float
     highest, lowest : object
-        Groups with the largest and the smallest AUC; of tied groups, the first and the last.
+        Groups with the largest and the smallest AUC, the first of tied groups; if all AUCs are
+        equal, the first and the last group.
     clearest : tuple of two objects, or None
         Labels of the two groups with the most significant difference, the larger AUC first. They
         differ from `highest` and `lowest` if these are tiny groups. None if `pvalue` is 1.
@@ -390,10 +406,6 @@ class DifferenceTest:
         How groups were compared, or why there is no result.
     """
 
-    estimate: float
-    ci_low: float
-    ci_high: float
-    pvalue: float
     confidence_level: float
     highest: Any
     lowest: Any
@@ -502,19 +514,23 @@ class AllPairs:
     def _most_apart(self, alpha: float) -> float:
         return self.largest_limit(deviate_of_furthest_pair(alpha / 2, self.n_groups))[0]
 
+    @functools.cached_property
+    def statistic(self) -> float:
+        """The normal quantile at which the largest lower limit of all pairs is 0."""
+        return crossing(lambda z: self.least_limit(z)[0], 0.0)
+
     def test(self) -> tuple[float, tuple[int, int] | None]:
         """Return the p value of the largest difference, and the pair that determines it.
 
         The p value is the alpha at which the largest lower limit of all pairs is 0. There is no
         pair if it is 1.
         """
-        deviate = crossing(lambda z: self.least_limit(z)[0], 0.0)
-        if deviate < 0.0:
+        if self.statistic < 0.0:
             return 1.0, None
-        _, pair = self.least_limit(min(deviate, FURTHEST))
-        if np.isinf(deviate):
+        _, pair = self.least_limit(min(self.statistic, FURTHEST))
+        if np.isinf(self.statistic):
             return 0.0, pair
-        return float(all_pairs(0.05, self.n_groups).pvalue(np.array(deviate))), pair
+        return float(all_pairs(0.05, self.n_groups).pvalue(np.array(self.statistic))), pair
 
     def limits_from(self, reference: int, alpha: float) -> tuple[Floats, Floats]:
         """Return limits of the differences from one group; NaN for the group itself."""
@@ -600,7 +616,7 @@ def mean_range(deviations: Floats) -> float:
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
-class MarginTest:
+class MarginTest(Result):
     """Result of `GroupAUC.test_margin`.
 
     Attributes
@@ -608,29 +624,28 @@ class MarginTest:
     claim : str
         The alternative hypothesis in words.
     is_shown : bool
-        Whether `limit` is on the required side of `bound`.
-    pvalue : float
-        P value for the claim being wrong; below ``1 - confidence_level`` exactly if `is_shown`.
+        Whether the one-sided interval is on the required side of `bound`.
     estimate : float
         The smallest group AUC, or the largest difference between two group AUCs.
-    limit : float
-        One-sided limit for the true value: a lower one for the smallest AUC, or an upper one for
-        the largest difference.
+    ci_low, ci_high : float
+        One-sided interval of the true value: from a limit to 1 for the smallest AUC, and from 0 to
+        a limit for the largest difference.
+    statistic : float
+        The normal quantile at which the limit is the bound.
+    pvalue : float
+        P value for the claim being wrong; below ``1 - confidence_level`` exactly if `is_shown`.
     bound : float
         What the smallest AUC has to exceed, or the largest difference has to stay below.
     confidence_level : float
-        The one-sided limit's level.
+        The one-sided interval's level.
     groups : tuple
-        Labels of the group or the pair that determines `limit`; empty without a result.
+        Labels of the group or the pair that determines the limit; empty without a result.
     n_groups, n_left_out : int
         Groups in the test, and groups that lack a class, which the claim does not cover.
     """
 
     claim: str
     is_shown: bool
-    pvalue: float
-    estimate: float
-    limit: float
     bound: float
     confidence_level: float
     groups: tuple[Any, ...]
@@ -643,14 +658,15 @@ class MarginTest:
         if self.groups:
             result = (
                 f"{'shown' if self.is_shown else 'not shown'}, pvalue={self.pvalue:.4g}, "
-                f"estimate={self.estimate:.4g}, {self.confidence_level * 100:g} % limit "
-                f"{self.limit:.4g} by {' minus '.join(map(shortened, self.groups))}"
+                f"estimate={self.estimate:.4g}, {self.confidence_level * 100:g} % interval "
+                f"{self.ci_low:.4g} to {self.ci_high:.4g} by "
+                f"{' minus '.join(map(shortened, self.groups))}"
             )
         return f"MarginTest({self.claim}: {result}): {counted(self.n_groups, 'group')}{left_out}"
 
 
-# One-sided limit, p value, and the groups that determine the limit
-Extreme = tuple[float, float, list[int]]
+# One-sided limit, statistic, p value, and the groups that determine the limit
+Extreme = tuple[float, float, float, list[int]]
 
 
 def worst_above(lowest: Variances, bound: float, tail: float) -> Extreme:
@@ -659,7 +675,7 @@ def worst_above(lowest: Variances, bound: float, tail: float) -> Extreme:
     spread = AUCSpread.of(lowest).take(numbers)
     found = spread.signed_limit(0.0, normal_quantile(tail))
     deviate = crossing(lambda z: float(spread.signed_limit(0.0, z).min()) - bound)
-    return float(found.min()), float(ndtr(-deviate)), [int(numbers[found.argmin()])]
+    return float(found.min()), deviate, float(ndtr(-deviate)), [int(numbers[found.argmin()])]
 
 
 def difference_below(extremes: Extremes, bound: float, tail: float) -> Extreme:
@@ -668,4 +684,4 @@ def difference_below(extremes: Extremes, bound: float, tail: float) -> Extreme:
     limit, pair = pairs.largest_limit(deviate_of_furthest_pair(tail, used.size))
     deviate = crossing(lambda z: bound - pairs.largest_limit(z)[0])
     pvalue = float(ndtr(-deviate)) * (2.0 if used.size > MOST_GROUPS else 1.0)
-    return limit, min(pvalue, 1.0), used[list(pair)].tolist()
+    return limit, deviate, min(pvalue, 1.0), used[list(pair)].tolist()

@@ -9,6 +9,7 @@ from scipy.special import fdtrc, ndtr
 
 from skfedauc._words import counted
 from skfedauc.counts.moments import Floats
+from skfedauc.inference.differences import Result
 from skfedauc.inference.row_effects import LEAST_EFFECTIVE
 from skfedauc.inference.variances import Extremes, Variances
 
@@ -18,8 +19,8 @@ MANY_GROUPS, TINY_CLASS = 100, 10.0
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
-class EqualGroupsTest:
-    """Result of testing that all groups have the same true AUC.
+class EqualGroupsTest(Result):
+    """Result of testing that all groups have the same true AUC; it has no estimate.
 
     Attributes
     ----------
@@ -35,8 +36,6 @@ class EqualGroupsTest:
         positives or negatives (for weighted rows, an effective sample size below 1.5).
     """
 
-    statistic: float
-    pvalue: float
     method: str
     degrees_of_freedom: float
     n_groups: int
@@ -97,12 +96,13 @@ def _equal_groups_test(variances: Variances, aucs: Floats) -> EqualGroupsTest:
     sizes = int(kept.sum()), int((~kept).sum())
     if sizes[0] < 2:
         reason = f"needs two groups with two rows ({LEAST_EFFECTIVE} effective rows) of each class"
-        return EqualGroupsTest(np.nan, np.nan, reason, np.nan, *sizes)
+        return EqualGroupsTest(reason, np.nan, *sizes)
     auc, weight = aucs[kept], variances.size_weights[kept]
     unbiased, delong = variances.unbiased[kept], variances.delong[kept]
     if sizes[0] >= MANY_GROUPS and variances.n_pairs[kept].mean() < TINY_CLASS:
         found = _many_tiny_groups(auc, unbiased, weight)
-        return EqualGroupsTest(*found, "sum over many tiny groups, normal", np.nan, *sizes)
+        of_test = "sum over many tiny groups, normal", np.nan, *sizes
+        return EqualGroupsTest(*of_test, statistic=found[0], pvalue=found[1])
     # Weighted rows: the variance is a mean with squared weights, which are more unequal than the
     # weights.
     of_variance = variances.degrees_of_freedom[kept] / (2.0 if variances.weighted else 1.0)
@@ -117,7 +117,8 @@ def _equal_groups_test(variances: Variances, aucs: Floats) -> EqualGroupsTest:
         method = "no variation within groups to judge the difference by"
         tested = np.nan, np.nan, np.nan
     statistic, degrees_of_freedom, pvalue = tested
-    return EqualGroupsTest(statistic, pvalue, method, degrees_of_freedom, *sizes)
+    of_test = method, degrees_of_freedom, *sizes
+    return EqualGroupsTest(*of_test, statistic=statistic, pvalue=pvalue)
 
 
 def _anova_type(

@@ -26,7 +26,7 @@ _MOST_FOLDS = 10
 
 def compare_candidates(
     search: Any,
-    score: str,
+    metric: str,
     *,
     test_fraction: float | None = None,
     confidence_level: float = 0.95,
@@ -41,8 +41,8 @@ def compare_candidates(
     ----------
     search : fitted GridSearchCV or RandomizedSearchCV, or mapping
         A fitted search, or the ``cv_results_`` of a search as a dict or a DataFrame.
-    score : str
-        Score name, which is a key of ``scoring``; "score" for a search with a single score.
+    metric : str
+        Name of the metric, a key of ``scoring``; "score" for a search with a single metric.
     test_fraction : float, default=None
         Share of the rows in the test set of each split, between 0 and 1. None computes it from
         ``search.cv``, if this is a number of folds, one of scikit-learn's K-fold splitters,
@@ -58,7 +58,7 @@ def compare_candidates(
     -------
     pandas.DataFrame
         One row per candidate, from the best score to the worst; the index is the candidate's number
-        in ``cv_results_``. The columns are the mean score (with score name), its
+        in ``cv_results_``. The columns are the mean score (named by the metric), its
         `difference` from the best, the `standard_error` of the difference, `pvalue` (two-sided;
         one-sided with `margin`), `pvalue_adjusted`, `tied` (with `margin`: `not_inferior`), and the
         parameters. Candidates with a score that is not finite are left out.
@@ -105,19 +105,19 @@ def compare_candidates(
     """
     margin = _check_margin(margin)
     results = results_of(search)
-    n_splits = _split_scores(results, score).shape[1]
+    n_splits = _split_scores(results, metric).shape[1]
     if test_fraction is None:
         test_fraction = _test_fraction_of(search, n_splits)
     test_fraction = _input.check_share(test_fraction, "test_fraction")
     confidence_level = check_confidence_level(confidence_level)
-    compared = _compared_with_best(results, score, test_fraction, confidence_level, margin)
+    compared = _compared_with_best(results, metric, test_fraction, confidence_level, margin)
     parameters = [results["params"][i] for i in compared.index]
     return pd.concat([compared, pd.DataFrame(parameters, index=compared.index)], axis=1)
 
 
 def _compared_with_best(
     results: Mapping[str, Any],
-    score: str,
+    metric: str,
     test_fraction: float,
     confidence_level: float,
     margin: float | None,
@@ -127,13 +127,13 @@ def _compared_with_best(
     The test is two-sided; a margin makes it a one-sided test of non-inferiority. The last column
     tells whether the candidate is tied with the best, or not inferior to it.
     """
-    scores = _split_scores(results, score)
+    scores = _split_scores(results, metric)
     n_splits = scores.shape[1]
-    means = np.asarray(results[f"mean_test_{score}"], np.float64)
+    means = np.asarray(results[f"mean_test_{metric}"], np.float64)
     finite = np.flatnonzero(np.isfinite(scores).all(axis=1))
     if finite.size == 0:
         raise ValueError(
-            f"the {score} of every candidate is NaN or infinite in some split; see the warnings "
+            f"the {metric} of every candidate is NaN or infinite in some split; see the warnings "
             "of the search, or run it with error_score='raise'."
         )
     candidates = finite[np.argsort(-means[finite], kind="stable")]
@@ -158,7 +158,7 @@ def _compared_with_best(
     is_rejected = adjusted <= 1 - confidence_level
     return pd.DataFrame(
         {
-            score: means[candidates],
+            metric: means[candidates],
             "difference": mean,
             "standard_error": error,
             "pvalue": pvalue,
@@ -175,27 +175,31 @@ def _check_margin(margin: Any) -> float | None:
     return None if margin is None else _input.check_number(margin, "margin", above=0, hint=hint)
 
 
-def _split_scores(results: Mapping[str, Any], score: Any) -> Floats:
+def _split_scores(results: Mapping[str, Any], metric: Any) -> Floats:
     """Return the scores by candidate and split, shape (n_candidates, n_splits)."""
-    if not isinstance(score, str):
-        raise TypeError(f"score must be the name of a score; got {type(score).__name__}.")
+    _check_metric(metric)
     if "n_resources" in results:
         raise ValueError(
             "a halving search scores its candidates on different numbers of rows, which cannot be "
             "compared split by split; use GridSearchCV or RandomizedSearchCV."
         )
     n_splits = 0
-    while f"split{n_splits}_test_{score}" in results:
+    while f"split{n_splits}_test_{metric}" in results:
         n_splits += 1
-    if n_splits == 0 or f"mean_test_{score}" not in results:
-        raise _no_scores(results, [score], "split0_test_", "There must be a value for each split.")
+    if n_splits == 0 or f"mean_test_{metric}" not in results:
+        raise _no_scores(results, [metric], "split0_test_", "There must be a value for each split.")
     if n_splits == 1:
         raise ValueError(
             "the search has a single split, from which the variance of scores cannot be "
             "estimated; use cv=5 or more, or repeated folds."
         )
-    columns = [results[f"split{i}_test_{score}"] for i in range(n_splits)]
+    columns = [results[f"split{i}_test_{metric}"] for i in range(n_splits)]
     return np.array(columns, np.float64).T
+
+
+def _check_metric(metric: Any) -> None:
+    if not isinstance(metric, str):
+        raise TypeError(f"metric must be the name of a metric; got {type(metric).__name__}.")
 
 
 def _no_scores(results: Mapping[str, Any], absent: list[str], prefix: str, mend: str) -> ValueError:
@@ -249,28 +253,27 @@ class _RefitRule:
     """Base class of refit rules: a callable that is also a key of the search's scorers.
 
     A search looks up its scorer by ``scorer_[refit]``. A rule therefore equals the name of its
-    score and has the hash of this name. Two rules are equal if all their parameters are equal.
+    metric and has the hash of this name. Two rules are equal if all their parameters are equal.
     """
 
-    score: str
+    metric: str
 
     def __post_init__(self) -> None:
-        if not isinstance(self.score, str):
-            raise TypeError(f"score must be the name of a score; got {type(self.score).__name__}.")
+        _check_metric(self.metric)
 
     def __hash__(self) -> int:
-        return hash(self.score)
+        return hash(self.metric)
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, str):
-            return self.score == other
+            return self.metric == other
         if type(other) is type(self):
             return vars(self) == vars(other)
         return NotImplemented
 
     def __format__(self, spec: str) -> str:
-        """Return the score's name, for keys such as ``f"mean_test_{search.refit}"``."""
-        return format(self.score, spec)
+        """Return the metric's name, for keys such as ``f"mean_test_{search.refit}"``."""
+        return format(self.metric, spec)
 
 
 @dataclass(frozen=True, eq=False)
@@ -278,13 +281,13 @@ class SelectWithinGap(_RefitRule):
     """Refit rule that selects the best score among candidates with a gap within a limit.
 
     Pass the rule as ``refit=`` to `GridSearchCV` or `RandomizedSearchCV` with several metrics. It
-    equals the name of its score, so ``search.score`` and nested cross-validation work, which fail
+    equals the name of its metric, so ``search.score`` and nested cross-validation work, which fail
     with a plain function. Halving searches ignore it.
 
     Parameters
     ----------
-    score : str
-        Name of the score to maximize, a key of ``scoring``.
+    metric : str
+        Name of the metric to maximize, a key of ``scoring``.
     gap : str, default="difference"
         Gap name: "difference", "cross_difference", "tau", or the difference of a measure,
         such as "difference_average_precision". ``scoring`` must contain the gap with the prefix
@@ -338,7 +341,7 @@ class SelectWithinGap(_RefitRule):
 
     def __call__(self, cv_results: Mapping[str, Any]) -> int:
         """Return the index of the selected candidate in ``cv_results_``."""
-        score, gap = scores_and_gaps(cv_results, self.score, self.gap)
+        score, gap = scores_and_gaps(cv_results, self.metric, self.gap)
         within = gap <= self.at_most
         if not within.any():
             smallest = int(np.nanargmin(gap))
@@ -360,8 +363,8 @@ class SelectSimplest(_RefitRule):
 
     Parameters
     ----------
-    score : str
-        Score name, which is a key of ``scoring``; "score" for a single score.
+    metric : str
+        Name of the metric, a key of ``scoring``; "score" for a single metric.
     simplest : str or callable
         Name of a numeric parameter of the search, whose smallest value is the simplest, or with the
         prefix "-", its largest. Or a function from the dict of a candidate's parameters to a sort
@@ -429,7 +432,7 @@ class SelectSimplest(_RefitRule):
 
     def __call__(self, cv_results: Mapping[str, Any]) -> int:
         """Return the index of the selected candidate in ``cv_results_``."""
-        n_splits = _split_scores(cv_results, self.score).shape[1]
+        n_splits = _split_scores(cv_results, self.metric).shape[1]
         if self.test_fraction is None and n_splits > _MOST_FOLDS:
             raise ValueError(
                 f"SelectSimplest does not know the share of the rows in the test set of each of "
@@ -437,7 +440,7 @@ class SelectSimplest(_RefitRule):
             )
         fraction = self.test_fraction or 1 / n_splits
         compared = _compared_with_best(
-            cv_results, self.score, fraction, self.confidence_level, self.margin
+            cv_results, self.metric, fraction, self.confidence_level, self.margin
         )
         accepted = compared.index[compared.iloc[:, -1]].tolist()
         keys = [self._key(cv_results["params"][candidate]) for candidate in accepted]
@@ -475,10 +478,10 @@ def checked_gap(gap: Any) -> str:
 
 
 def scores_and_gaps(
-    cv_results: Mapping[str, Any], score: str, gap: str
+    cv_results: Mapping[str, Any], metric: str, gap: str
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the mean score and mean gap of each candidate; NaN for failed candidates."""
-    prefix, keys = "mean_test_", (f"mean_test_{score}", f"mean_test_neg_{gap}")
+    prefix, keys = "mean_test_", (f"mean_test_{metric}", f"mean_test_neg_{gap}")
     if absent := [key.removeprefix(prefix) for key in keys if key not in cv_results]:
         mend = "Pass scoring=group_auc_scoring(...), where names of gaps have the prefix 'neg_'."
         raise _no_scores(cv_results, absent, prefix, mend)
@@ -499,7 +502,7 @@ def scores_and_gaps(
     gaps[np.isnan(scores)] = np.nan
     if np.isnan(scores).all():
         raise ValueError(
-            f"the {score} of every candidate is NaN; see the warnings of the search, or run "
+            f"the {metric} of every candidate is NaN; see the warnings of the search, or run "
             "it with error_score='raise'."
         )
     return scores, gaps

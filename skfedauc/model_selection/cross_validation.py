@@ -312,7 +312,7 @@ def cross_validate_group_auc(
                 "two. The argument weights the fit and the AUC, params weights the fit only."
             )
     check_response_method(response_method)
-    _sklearn.refuse_without_scores(estimator, response_method)
+    _sklearn.check_estimator(estimator, ("fit",))
     if params is not None and not isinstance(params, Mapping):
         raise TypeError(f"params must be a mapping; got {_words.described(params)}.")
     n_jobs = _input.check_n_jobs(n_jobs)

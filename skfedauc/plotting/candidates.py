@@ -34,8 +34,8 @@ class CandidatesDisplay(Display):
     ----------
     search : fitted GridSearchCV or RandomizedSearchCV, or mapping
         A search with the score and the gap among its metrics, or its ``cv_results_``.
-    score : str
-        Score name, a key of ``scoring``.
+    metric : str
+        Name of the metric, a key of ``scoring``.
     gap : str, default="difference"
         Gap name, as in `SelectWithinGap`.
     at_most : float, default=None
@@ -67,7 +67,7 @@ class CandidatesDisplay(Display):
     >>> from skfedauc.plotting import CandidatesDisplay
     >>> results = {"mean_test_pooled": [0.8, 0.7], "mean_test_neg_difference": [-0.2, -0.1]}
     >>> display = CandidatesDisplay.from_search(
-    ...     results, score="pooled", at_most=0.15, ax=Figure().subplots()
+    ...     results, metric="pooled", at_most=0.15, ax=Figure().subplots()
     ... )
     >>> display.within_.get_offsets().tolist()
     [[0.1, 0.7]]
@@ -75,13 +75,13 @@ class CandidatesDisplay(Display):
 
     search: Any
     _: KW_ONLY
-    score: str
+    metric: str
     gap: str = "difference"
     at_most: float | None = None
 
     def __post_init__(self) -> None:
         results = results_of(self.search)
-        self.scores, self.gaps = scores_and_gaps(results, self.score, checked_gap(self.gap))
+        self.scores, self.gaps = scores_and_gaps(results, self.metric, checked_gap(self.gap))
         rule = getattr(self.search, "refit", None)
         if self.at_most is not None:
             self.at_most = _input.check_number(self.at_most, "at_most")
@@ -96,7 +96,7 @@ class CandidatesDisplay(Display):
         cls,
         search: Any,
         *,
-        score: str,
+        metric: str,
         gap: str = "difference",
         at_most: float | None = None,
         ax: Axes | None = None,
@@ -107,8 +107,8 @@ class CandidatesDisplay(Display):
         ----------
         search : fitted GridSearchCV or RandomizedSearchCV, or mapping
             A search, or its ``cv_results_``.
-        score : str
-            Score name.
+        metric : str
+            Name of the metric.
         gap : str, default="difference"
             Gap name.
         at_most : float, default=None
@@ -130,7 +130,7 @@ class CandidatesDisplay(Display):
             If the search is not fitted.
         """
         drawing.check_matplotlib("CandidatesDisplay.from_search")
-        return cls(search, score=score, gap=gap, at_most=at_most).plot(ax)
+        return cls(search, metric=metric, gap=gap, at_most=at_most).plot(ax)
 
     def _plot(self, ax: Axes | None) -> None:
         ax = self._draw_on(ax, 5.0)
@@ -179,7 +179,7 @@ class CandidatesDisplay(Display):
             entries.append((self.chosen_marker_, f"chosen{text}"))
         self.note_ = drawing.not_shown(n_failed, "candidate", "a score")
         ax.set_xlabel(f"{self.gap}, mean over folds")
-        ax.set_ylabel(f"{self.score}, mean over folds")
+        ax.set_ylabel(f"{self.metric}, mean over folds")
         for label in (ax.xaxis.label, ax.yaxis.label):
             drawing.as_written(label)
         drawing.legend_and_note(ax, entries, self.note_, limits)

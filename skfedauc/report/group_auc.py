@@ -154,7 +154,7 @@ class GroupAUC(GroupIntervals, GroupComparisons):
             counts, of_clusters = ClusterCounts.of_counts(counts, position)
             pairs = GroupPairs(counts, clusters=of_clusters)
             names = names[:position] + names[position + 1 :]
-        self._left_out = LeftOut(1, ())
+        self._left_out = LeftOut(1)
         least = _input.check_whole_number(min_per_class, "min_per_class", 1)
         if least > 1:
             pairs, self._left_out = large_groups(pairs, least)
@@ -250,7 +250,8 @@ class GroupAUC(GroupIntervals, GroupComparisons):
             labels align a pandas Series with X.
         response_method : str, tuple of str or None, default=None
             The estimator's methods that return scores, preferred first. None means
-            "decision_function", else "predict_proba", as in scikit-learn's "roc_auc".
+            "decision_function", else "predict_proba", as in scikit-learn's "roc_auc"; without both,
+            "predict", with a warning that the scores of a classifier are its decisions.
         **options : dict
             Options of `from_predictions`, such as ``missing``. Here, ``clusters`` may also be
             columns of X by name, and no ``pos_label`` means ``estimator.classes_[1]``.

@@ -16,7 +16,7 @@ from skfedauc.counts.moments import Floats, ratio
 from skfedauc.counts.score_counts import view_of, with_weights_over
 from skfedauc.inference import agreement, differences
 from skfedauc.inference.curves import GroupCurves, RocCurve, area_between
-from skfedauc.inference.differences import DifferenceTest, MarginTest
+from skfedauc.inference.differences import DifferenceTest, MarginTest, Result
 from skfedauc.inference.equal_groups import EqualGroupsTest, equal_groups_test
 from skfedauc.inference.intervals import NO_VARIATION, Notes, check_confidence_level
 from skfedauc.inference.quantiles import normal_quantile
@@ -158,9 +158,9 @@ class GroupComparisons:
         Returns
         -------
         MarginTest
-            Result with `is_shown`, `pvalue`, the `estimate`, its one-sided confidence `limit`, and
-            the `groups` with the limit. NaN if too few groups have an AUC, or a number for
-            `undefined` replaces the AUC of a group.
+            Result with `is_shown`, the `estimate`, its one-sided interval from `ci_low` to
+            `ci_high`, `pvalue`, and the `groups` with the limit. NaN if too few groups have an AUC,
+            or a number for `undefined` replaces the AUC of a group.
 
         Notes
         -----
@@ -194,26 +194,28 @@ class GroupComparisons:
         auc, used = estimates.group_values
         of_whom = "" if used.all() else " with an AUC"
         n_tested = 0 if estimates.n_replaced else int(used.sum())
-        limit = pvalue = estimate = np.nan
-        furthest: list[int] = []
+        estimate, found = np.nan, (np.nan, np.nan, np.nan, list[int]())
         if reference is None:
             claim = f"the AUCs of all groups{of_whom} differ by less than {bound:.6g}"
             if n_tested > 1:
                 ends = estimates.extremes_in_use
-                limit, pvalue, furthest = differences.difference_below(ends, bound, tail)
+                found = differences.difference_below(ends, bound, tail)
                 estimate = float(np.ptp(auc[used]))
         else:
             claim = f"the AUC of every group{of_whom} is above {bound:.6g}"
             if n_tested:
                 lowest = estimates.extremes_in_use.lowest
-                limit, pvalue, furthest = differences.worst_above(lowest, bound, tail)
+                found = differences.worst_above(lowest, bound, tail)
                 estimate = float(auc[used].min())
+        limit, statistic, pvalue, furthest = found
         labels = tuple(estimates.labels.tolist()[group] for group in furthest)
         is_shown = limit < bound if reference is None else limit > bound
-        of_groups = labels, int(used.sum()), int((~used).sum())
-        return MarginTest(
-            claim, is_shown, pvalue, estimate, limit, bound, confidence_level, *of_groups
-        )
+        low, high = (0.0, limit) if reference is None else (limit, 1.0)
+        low, high = (low, high) if labels else (np.nan, np.nan)
+        of_test: Any = {"estimate": estimate, "ci_low": low, "ci_high": high, "pvalue": pvalue}
+        sizes = int(used.sum()), int((~used).sum())
+        of_claim = claim, is_shown, bound, confidence_level, labels, *sizes
+        return MarginTest(*of_claim, statistic=statistic, **of_test)
 
     def compare_groups(
         self, reference: Any = None, *, confidence_level: float = 0.95
@@ -355,7 +357,8 @@ class GroupComparisons:
         Returns
         -------
         Agreement
-            Result with a `verdict` in words, and tables of averages and of score distributions.
+            Result with a `verdict` in words, the `table` of averages, and `scores`, a table of
+            score distributions.
 
         Raises
         ------
@@ -433,7 +436,7 @@ class GroupComparisons:
         averages = pd.DataFrame(list(rows.values()), pd.Index(rows, name="average"), columns)
         table = pd.DataFrame.from_dict(scores, orient="index")
         verdict = _verdict(pooled, averages, table, delta, weighted=variances.weighted)
-        return Agreement(verdict, averages, table, _case(averages, table), delta)
+        return Agreement(verdict, table, _case(averages, table), delta, table=averages)
 
 
 def _groups_and_reference(
@@ -491,22 +494,24 @@ def largest_difference_test(
     """
     used, labels = np.flatnonzero(~np.isnan(values)), index.tolist()
     if used.size < 2:
-        nan, nothing = np.nan, (None, None, None, used.size, "needs two groups with both classes")
-        return DifferenceTest(nan, nan, nan, nan, confidence_level, *nothing)
-    low, high, pvalue, pair = np.nan, np.nan, np.nan, None
+        nothing = None, None, None, used.size, "needs two groups with both classes"
+        return DifferenceTest(confidence_level, *nothing)
+    low, high, statistic, pvalue, pair = np.nan, np.nan, np.nan, np.nan, None
     if pairs is not None:
         low, high = pairs.largest(1.0 - confidence_level)
     if pairs is not None and has_pvalue:
-        pvalue, pair = pairs.test()
-    highest = labels[int(np.nanargmax(values))]
-    lowest = labels[values.size - 1 - int(np.nanargmin(values[::-1]))]
+        (pvalue, pair), statistic = pairs.test(), max(pairs.statistic, 0.0)
+    highest, lowest = int(np.nanargmax(values)), int(np.nanargmin(values))
+    # Of equal values, the first is the worst; two groups are named if all are equal.
+    lowest = int(used[-1]) if lowest == highest else lowest
     clearest = None if pair is None else tuple(labels[g] for g in used[list(pair)])
     method = "comparison of two groups" if used.size == 2 else "comparison of all pairs"
     if used.size > differences.MOST_GROUPS:
         method = "Bonferroni limits of all groups"
-    of_groups = highest, lowest, clearest, used.size, method
-    estimate = float(np.ptp(values[used]))
-    return DifferenceTest(estimate, low, high, pvalue, confidence_level, *of_groups)
+    of_groups = labels[highest], labels[lowest], clearest, used.size, method
+    of_test: Any = {"estimate": float(np.ptp(values[used])), "ci_low": low, "ci_high": high}
+    of_test |= {"statistic": statistic, "pvalue": pvalue}
+    return DifferenceTest(confidence_level, *of_groups, **of_test)
 
 
 def _notes(estimates: GroupEstimates, ranked: NDArray[np.bool_]) -> Notes:
@@ -539,14 +544,16 @@ _DIFFERENT = 0.01
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
-class Agreement:
+class Agreement(Result):
     """Equivalence of averages with the pooled AUC, returned by `GroupAUC.agreement`.
+
+    The `table` has the estimate and the limits of each average; there is no single one.
 
     Attributes
     ----------
     verdict : str
         The result in a sentence or two.
-    averages : pandas.DataFrame
+    table : pandas.DataFrame
         A row for each average. `value` is the average, and `difference` is the pooled AUC minus the
         average, with the limits `ci_low` and `ci_high` of its 90 % interval. `bound` is a certain
         upper bound of the absolute difference (for "positives" and "negatives" only).
@@ -564,13 +571,12 @@ class Agreement:
     """
 
     verdict: str
-    averages: pd.DataFrame
     scores: pd.DataFrame
     case: str
     delta: float
 
     def __repr__(self) -> str:
-        return f"Agreement: {self.verdict}\n\n{self.averages}\n\n{self.scores}"
+        return f"Agreement: {self.verdict}\n\n{self.table}\n\n{self.scores}"
 
 
 def _derivatives(

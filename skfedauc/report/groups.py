@@ -69,42 +69,46 @@ _MOST_NAMED = 5
 
 
 class LeftOut(NamedTuple):
-    """Label, positives and negatives of each group that a report omits, with fewer than `least`."""
+    """Label and row counts by class of each group that a report omits, with fewer than `least`."""
 
     least: int
-    groups: tuple[tuple[Any, int, int], ...]
+    groups: tuple[tuple[Any, ...], ...] = ()
+    rows: str = "positives or negatives"
 
     def in_words(self) -> str:
         """Return a sentence that names the groups and their sizes; empty without such groups."""
         if not self.groups:
             return ""
         named = [
-            f"{_words.shortened_label(label)} ({positives:,} and {negatives:,})"
-            for label, positives, negatives in self.groups[:_MOST_NAMED]
+            f"{_words.shortened_label(label)} ({_words.enumerated([f'{n:,}' for n in sizes])})"
+            for label, *sizes in self.groups[:_MOST_NAMED]
         ]
         others = self.groups[_MOST_NAMED:]
         if others:
-            n_rows = sum(positives + negatives for _, positives, negatives in others)
+            n_rows = sum(sum(sizes) for _, *sizes in others)
             named.append(f"{_words.counted(len(others), 'more group')} with {n_rows:,} rows")
-        return (
-            f"Left out, with fewer than {self.least:,} positives or negatives: "
-            f"{_words.enumerated(named)}."
-        )
+        return f"Left out, with fewer than {self.least:,} {self.rows}: {_words.enumerated(named)}."
+
+
+def split_by_size(
+    labels: Iterable[Any], sizes: Sequence[NDArray[Any]], least: int, *rows: str
+) -> tuple[NDArray[np.bool_], LeftOut]:
+    """Return which groups have `least` rows of each class, and the others; `sizes` are by class."""
+    is_large = np.min(sizes, axis=0) >= least
+    of_groups = zip(labels, *(of.tolist() for of in sizes), strict=True)
+    small = (of for of, large in zip(of_groups, is_large.tolist(), strict=True) if not large)
+    return is_large, LeftOut(least, tuple(small), *rows)
 
 
 def large_groups(pairs: GroupPairs, least: int) -> tuple[GroupPairs, LeftOut]:
     """Return the pairs of the groups with at least `least` rows of each class, and the others."""
     if pairs.is_within_folds or pairs.rows_repeat:
         raise ValueError("min_per_class must be 1 for a report over folds.")
-    is_large = pairs.has_per_class(least)
-    kept, others = np.flatnonzero(is_large), np.flatnonzero(~is_large).tolist()
     counts = pairs.counts
-    labels = counts.groups or ("all",)
-    left_out = tuple(
-        (labels[g], int(counts.n_positives[g]), int(counts.n_negatives[g])) for g in others
-    )
+    sizes = counts.n_positives, counts.n_negatives
+    is_large, left_out = split_by_size(counts.groups or ("all",), sizes, least)
     # The remaining groups tell whether a group has enough rows.
-    return pairs.selected(kept, at_least=least or None), LeftOut(least, left_out)
+    return pairs.selected(np.flatnonzero(is_large), at_least=least or None), left_out
 
 
 Undefined: TypeAlias = Literal["skip", "ignore", "raise"] | float

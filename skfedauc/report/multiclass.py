@@ -16,7 +16,7 @@ from skfedauc.cluster_counts import ClusterCounts
 from skfedauc.counts import MulticlassCounts
 from skfedauc.counts.moments import Floats, ratio
 from skfedauc.counts.multiclass import MultiClass, MulticlassRows, counts_of_classes
-from skfedauc.counts.score_counts import view_of
+from skfedauc.counts.score_counts import select_groups, view_of
 from skfedauc.inference import intervals
 from skfedauc.inference.differences import AllPairs, DifferenceTest
 from skfedauc.inference.intervals import AUCSpread, Limits
@@ -30,11 +30,13 @@ from skfedauc.report.estimates import GroupEstimates
 from skfedauc.report.group_auc import GroupAUC, estimates_of
 from skfedauc.report.group_comparisons import largest_difference_test
 from skfedauc.report.groups import (
+    LeftOut,
     Undefined,
     UndefinedPolicy,
     check_undefined,
     labels_of_rows,
     order_of_labels,
+    split_by_size,
 )
 from skfedauc.report.statistics import AVERAGES, STATISTICS, StatisticName
 from skfedauc.report.text import (
@@ -42,7 +44,7 @@ from skfedauc.report.text import (
     FirstLines,
     ShownGroups,
     counted_groups,
-    gap_line,
+    gap_lines,
     number_with,
     table_of,
     worst_line,
@@ -78,6 +80,7 @@ class ClassOptions(TypedDict, total=False):
     clusters: Any
     undefined: Undefined
     missing: _labels.Missing
+    min_per_class: int
 
 
 class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
@@ -93,6 +96,8 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         Score counts, such as the sum of the counts of many devices.
     undefined : {"skip", "ignore", "raise"} or float, default="skip"
         How to treat groups that lack a class of a comparison; see `GroupAUC`.
+    min_per_class : int, default=1
+        Groups with fewer rows of any class are left out of all comparisons, as in `GroupAUC`.
 
     Attributes
     ----------
@@ -107,7 +112,9 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
     -----
     Averages over classes are those of `sklearn.metrics.roc_auc_score` ("ovo" with equal weights:
     the M of Hand and Till [1]_), but NaN if an AUC is undefined. Each comparison has the intervals,
-    tests, displays and audits of two classes, such as ``report[1].confidence_intervals()``.
+    tests, displays and audits of two classes, such as ``report[1].confidence_intervals()``. So has
+    ``GroupAUC(report[1].counts, measure=measure)``: of other measures, the covariances between
+    classes that averages over classes need are not known.
 
     References
     ----------
@@ -137,14 +144,23 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
     _reported: set[Any] | None = None
     _is_quiet = False
 
-    def __init__(self, counts: MulticlassCounts, *, undefined: Undefined = "skip") -> None:
+    def __init__(
+        self,
+        counts: MulticlassCounts,
+        *,
+        undefined: Undefined = "skip",
+        min_per_class: int = 1,
+    ) -> None:
         if not isinstance(counts, MulticlassCounts):
             raise TypeError(
                 f"counts must be a MulticlassCounts; got {type(counts).__name__}. Use "
                 "MulticlassGroupAUC.from_predictions(y_true, y_score, groups=...) for rows."
             )
-        self.counts = counts
+        self.counts, self._left_out = counts, LeftOut(1)
         self.undefined = check_undefined(undefined)
+        least = _input.check_whole_number(min_per_class, "min_per_class", 1)
+        if least > 1:
+            self.counts, self._left_out = _large_groups(counts, least)
 
     @property
     def _parts(self) -> list[GroupEstimates]:
@@ -183,6 +199,7 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         clusters: Any = None,
         undefined: Undefined = "skip",
         missing: _labels.Missing = "raise",
+        min_per_class: int = 1,
     ) -> MulticlassGroupAUC:
         """Make a report from labels, scores and groups.
 
@@ -205,6 +222,8 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
             As in `GroupAUC.from_predictions`.
         missing : {"raise", "drop", "group"}, default="raise"
             As in `GroupAUC.from_predictions`.
+        min_per_class : int, default=1
+            As in `MulticlassGroupAUC`.
 
         Returns
         -------
@@ -214,8 +233,9 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         _labels.check_groups_given(groups)
         of_rows = {"groups": groups, "sample_weight": sample_weight, "clusters": clusters}
         rows = MulticlassRows.checked(y_true, y_score, multi_class, labels, missing, **of_rows)
-        report = cls(counts_of_classes(rows), undefined=undefined)
-        report._rows = rows
+        counts = counts_of_classes(rows)
+        report = cls(counts, undefined=undefined, min_per_class=min_per_class)
+        report._rows = rows.without_groups([label for label, *_ in report._left_out.groups])
         return report
 
     @classmethod
@@ -381,7 +401,7 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
             columns = found.limits(average, share, tail)
             return pd.DataFrame(columns, index=index).rename(columns={"value": "auc"})
         of_classes = weights.sum(axis=0)
-        share = of_classes / of_classes.sum()
+        share = ratio(of_classes, of_classes.sum())
         # The rows in all groups are one sample.
         pooled = {key: part.pooled.rows for key, part in zip(self, parts, strict=True)}
         one = np.zeros(1, np.intp)
@@ -469,7 +489,8 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         if used.sum() > 1:
             why = "no interval without rows" if self._rows is None else "groups share clusters"
             test = self._difference_test(groups.in_use)
-            answers.append(gap_line(groups, test, "difference of averages", why_not=f": {why}"))
+            answers += gap_lines(groups, test, "difference of averages", why_no_test=why)
+        answers += filter(None, [self._left_out.in_words()])
         shown, note = table_of(groups)
         what = repr(self.counts).removeprefix("MulticlassCounts(")[:-1]
         headline = f"Mean AUC of {what}, over {counted_groups(groups.labels)}"
@@ -491,7 +512,8 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
 
     def _quality(self) -> Iterator[str]:
         """Yield the means over the classes, with intervals if there are rows, and the classes."""
-        words = {"pooled": "all rows together", "within": "pairs of rows of the same group"}
+        which = "of these groups" if self._left_out.groups else "together"
+        words = {"pooled": f"all rows {which}", "within": "pairs of rows of the same group"}
         ends: dict[Any, Any] = {}
         if self._rows is not None:
             table = self.confidence_intervals(of="statistics")
@@ -522,6 +544,25 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         return largest_difference_test(pairs, average, self._places[0], LEVEL)
 
 
+def _large_groups(counts: MulticlassCounts, least: int) -> tuple[MulticlassCounts, LeftOut]:
+    """Return the groups with at least `least` rows of each class, and the others."""
+    n_rows: dict[Any, dict[Any, int]] = {}
+    for key, part in counts.parts.items():
+        one = key if counts.multi_class == "ovr" else key[0]
+        for label, n in zip(part.groups or ("all",), part.n_positives.tolist(), strict=True):
+            n_rows.setdefault(label, {})[one] = n
+    sizes = [np.array([n.get(one, 0) for n in n_rows.values()]) for one in counts.labels]
+    is_large, left_out = split_by_size(n_rows, sizes, least, "rows of a class")
+    is_kept = dict(zip(n_rows, is_large.tolist(), strict=True))
+    parts = {
+        key: select_groups(
+            part, np.flatnonzero([is_kept[label] for label in part.groups or ()]), at_least=least
+        )
+        for key, part in counts.parts.items()
+    }
+    return MulticlassCounts(counts.labels, counts.multi_class, parts), left_out
+
+
 def averaged(
     report: MulticlassGroupAUC,
     compute: Callable[[GroupEstimates], float],
@@ -537,7 +578,7 @@ def _mean(parts: Sequence[GroupEstimates], name: str, share: Floats) -> Floats:
     """Return the mean over the comparisons, with the weights `share`, of a statistic."""
     values = np.array([part.quiet().value_of(STATISTICS[name].compute) for part in parts])
     used = share > 0
-    return np.minimum([share[used] @ values[used]], 1.0)
+    return np.minimum([share[used] @ values[used] if used.any() else np.nan], 1.0)
 
 
 class ClassIntervals:

@@ -22,7 +22,7 @@ from skfedauc.inference.differences import DifferenceTest, null_difference
 from skfedauc.inference.intervals import NEW_GROUPS
 from skfedauc.report import intervals
 from skfedauc.report.estimates import GroupEstimates
-from skfedauc.report.group_comparisons import difference_test
+from skfedauc.report.group_comparisons import difference_test, largest_difference_test
 from skfedauc.report.statistics import STATISTICS, across_groups, determined_statistics
 
 # Groups with fewer rows of a class are marked
@@ -169,8 +169,9 @@ def _headline(estimates: GroupEstimates) -> str:
     pairs, counts = estimates.pairs, estimates.pairs.counts
     n_positives, n_negatives = int(counts.n_positives.sum()), int(counts.n_negatives.sum())
     note = intervals.binned_note(estimates)
+    title = estimates.measure.title
     return (
-        f"{estimates.measure.title} over {counted_groups(estimates.labels)}"
+        f"{title[0].upper()}{title[1:]} over {counted_groups(estimates.labels)}"
         f"{f' ({pairs.n_undefined:,} undefined)' if pairs.n_undefined else ''}: "
         f"{_words.counted(n_positives + n_negatives, 'row')}, "
         f"{_words.counted(n_positives, 'positive')} and "
@@ -248,47 +249,59 @@ def worst_line(groups: ShownGroups, name: str, certain: Sequence[str] = ()) -> s
 def _gap(estimates: GroupEstimates, groups: ShownGroups) -> Iterator[str]:
     """Yield the largest difference with its test, and what equal groups would show."""
     if not estimates.has_intervals:
-        difference = _number(estimates.value_of(STATISTICS["difference"].compute))
-        yield f"difference {difference}: largest minus smallest {groups.title}"
+        test = largest_difference_test(None, groups.in_use, groups.labels, LEVEL)
+        yield from gap_lines(groups, test, "difference")
         return
-    test, why = difference_test(estimates, LEVEL), ""
+    test, why, expected = difference_test(estimates, LEVEL), "", np.nan
     if estimates.n_replaced:
         without = f"{_words.counted(estimates.n_replaced, 'group')} without an AUC"
-        why = f": no test, with {estimates.policy.replacement:g} for {without}"
-    yield gap_line(groups, test, "difference", _certain(estimates, "difference"), why)
-    if test.pvalue < 1 - LEVEL or estimates.n_replaced or not estimates.measure.is_auc:
-        return
+        why = f"no test, with {estimates.policy.replacement:g} for {without}"
     is_large = estimates.pairs.is_within_folds or estimates.pairs.n_groups > _MOST_EXPECTED
-    if not (is_large or estimates.variances.shares_clusters):
+    has_expected = estimates.measure.is_auc and not (
+        is_large or estimates.variances.shares_clusters
+    )
+    if has_expected and test.pvalue >= 1 - LEVEL:
         expected = null_difference(estimates.variances)
-        yield f"Groups of these sizes with one true AUC would show about {expected:.2g} by chance."
+    certain = _certain(estimates, "difference")
+    yield from gap_lines(groups, test, "difference", certain, why, expected)
 
 
-def gap_line(
+def gap_lines(
     groups: ShownGroups,
     test: DifferenceTest,
     name: str,
     certain: Sequence[str] = (),
-    why_not: str = "",
-) -> str:
-    """Return the line on the largest difference, called `name`; `why_not` says why no p value."""
-    start = f"{name} {number_with(test.estimate, test.ci_low, test.ci_high, certain)}"
+    why_no_test: str = "",
+    expected: float = np.nan,
+) -> Iterator[str]:
+    """Yield whose the largest difference is, called `name`, and what its test says.
+
+    The clearest pair need not be the furthest apart. Equal groups would show the `expected`
+    difference.
+    """
+    numbers = {label: g for g, label in enumerate(groups.labels.tolist())}
+
+    def minus(*pair: Any) -> str:
+        told = []
+        for label in pair:
+            few = groups.fewest(numbers[label])[1]
+            told.append(f"{_words.shortened_label(label)}{f' ({few})' if few else ''}")
+        return " minus ".join(told)
+
+    furthest = test.highest, test.lowest
+    shown = number_with(test.estimate, test.ci_low, test.ci_high, certain)
     if np.isnan(test.pvalue):
-        return f"{start}{why_not}"
-    start += f", {_words.pvalue_text(test.pvalue)}: "
-    if not test.pvalue < 1 - LEVEL:
-        return f"{start}no difference is established"
-    of_labels = dict(zip(groups.labels.tolist(), groups.in_use.tolist(), strict=True))
-    return f"{start}the groups differ, {_pair(test, of_labels)}"
-
-
-def _pair(test: DifferenceTest, aucs: dict[Any, float]) -> str:
-    """Return the established pair in words: the clearest, which need not be the furthest apart."""
-    pair = test.clearest or (test.highest, test.lowest)
-    told = [f"{_words.shortened_label(label)} {_number(aucs[label])}" for label in pair]
-    if pair == (test.highest, test.lowest):
-        return " and ".join(told)
-    return f"most clearly {' and '.join(told)}, {_number(aucs[pair[0]] - aucs[pair[1]])} apart"
+        yield f"{name} {shown}: {minus(*furthest)}{f'; {why_no_test}' if why_no_test else ''}"
+        return
+    yield f"{name} {shown}: {minus(*furthest)}"
+    said = "The groups differ" if test.pvalue < 1 - LEVEL else "No difference is established"
+    said += f", {_words.pvalue_text(test.pvalue)}"
+    if test.pvalue < 1 - LEVEL and test.clearest not in (None, furthest):
+        above, below = (groups.in_use[numbers[label]] for label in test.clearest)
+        said += f": most clearly {minus(*test.clearest)}, {_number(above - below)}"
+    if not np.isnan(expected):
+        said += f": equal groups show about {expected:.2g} by chance"
+    yield f"{said}."
 
 
 def table_of(groups: ShownGroups) -> tuple[tuple[tuple[str, ...], ...], str]:
