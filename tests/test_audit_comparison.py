@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from audits import audit_of, by_rows, rows_of
+from scipy.stats import norm
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 from test_audit_clusters import jackknifed
@@ -16,7 +17,6 @@ from skfedauc.audit.wording import sentence, short
 from skfedauc.inference.model_comparison import (
     GroupValues,
     auc_values,
-    gap_change,
     joint_disparities,
     joint_within,
     rate_changes,
@@ -77,10 +77,10 @@ def test_gap_changes_are_those_of_inference(compared):
     comparison, (y, score, better, groups) = compared
     codes = np.unique(groups, return_inverse=True)[1]
     rows = Rows(y == 1, np.array([score, better]), np.ones(y.size), codes, 3)
-    within = joint_within(rows, auc_values(rows)[0])
+    within, kept = joint_within(rows, auc_values(rows)[0]), np.ones(3, bool)
     reports = [GroupAUC.from_predictions(y, of, groups=groups) for of in (score, better)]
     of_models = [estimates_of(report).variances for report in reports]
-    expected = gap_change(GroupValues.of_aucs(within, of_models), 0.975)
+    expected = GroupValues.of_aucs(within, of_models).contrasts(kept).change(0.025, 1.0)
     found = comparison.answers["group"]["difference"]
     numbers = [found.estimate, found.ci_low, found.ci_high, found.pvalue]
     np.testing.assert_allclose(numbers, [*expected[:3], min(2 * expected[3], 1)], rtol=1e-9)
@@ -89,7 +89,7 @@ def test_gap_changes_are_those_of_inference(compared):
     table = comparison.answers["group"]["demographic_parity_difference"].table
     np.testing.assert_allclose(table["ci_low"], low)
     np.testing.assert_allclose(table["ci_high"], high)
-    expected = gap_change(values, 1 - 0.05 / 5)
+    expected = values.contrasts(kept).change(0.05 / 5, 1.0)
     found = comparison.answers["group"]["demographic_parity_difference"]
     assert [found.ci_low, found.ci_high] == pytest.approx(expected[1:3])
 
@@ -223,7 +223,7 @@ def test_limits_of_changes_of_gaps_of_rates_cover(rate, q, n):
         before = rng.random(2 * n) < np.where(codes == 0, rate, 0.4)
         after = before | ((codes == 0) & (rng.random(2 * n) < q))
         *_, values = rate_changes(np.array([before, after]), codes, 2, np.ones(2 * n), 0.95)
-        _, low, high, _ = gap_change(values, 0.95)
+        _, low, high, _ = values.contrasts(np.ones(2, bool)).change(0.05, 1.0)
         held.append(low <= (1 - rate) * q <= high)
     assert np.mean(held) > 0.9
 
@@ -248,3 +248,22 @@ def test_changes_are_those_of_groups_with_enough_rows():
     assert " With tiny (40 rows, few of a class), the largest is " in sentence(found)
     assert f"{largest['before']:.3f} with before and {largest['after']:.3f}" in sentence(found)
     assert "tiny" not in short(found)
+
+
+def test_changes_of_gaps_cover_and_have_the_power_of_pairs():
+    """The gap of five groups is that of one group; its change is found as if it were known."""
+    rng, codes, found = np.random.default_rng(0), np.repeat(np.arange(5), 400), []
+    for lift in np.repeat([0.0, 0.15], 60):
+        y = rng.random(codes.size) < 0.5
+        shift = np.where(codes == 0, 0.7, 1.5)
+        z = rng.normal(size=codes.size) + y * shift
+        scores = [z, z + 0.1 * rng.normal(size=y.size) + lift * y * (codes == 0)]
+        audits = [audit_of(y, of, codes, threshold=None) for of in scores]
+        answer = audits[0].compare(audits[1]).answers["group"]["difference"]
+        true = [norm.cdf(of / np.sqrt(2)) for of in (1.5, 0.7, 1.5 / 1.005, (0.7 + lift) / 1.005)]
+        change = (true[2] - true[3]) - (true[0] - true[1])
+        found.append([answer.ci_low <= change <= answer.ci_high, answer.is_claim])
+    covered, claimed = np.reshape(found, (2, 60, 2)).mean(axis=1).T
+    assert covered.min() > 0.9
+    assert claimed[0] < 0.1
+    assert claimed[1] > 0.35

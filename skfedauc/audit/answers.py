@@ -17,9 +17,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from skfedauc import _rows
-from skfedauc.audit.rates_and_gaps import QUESTIONS, Changes, Gap, Question, TwoModels, ends_of
+from skfedauc.audit.rates_and_gaps import QUESTIONS, Gap, Question, TwoModels, ends_of
 from skfedauc.audit.samples import Sample
-from skfedauc.counts.moments import Floats
 from skfedauc.inference import model_comparison
 from skfedauc.report.group_auc import estimates_of, null_difference_of
 from skfedauc.report.statistics import shares
@@ -34,10 +33,12 @@ class ByRow(NamedTuple):
 
 # A FairnessAudit, whose module imports this one
 Audited: TypeAlias = Any
-Verdict = Literal["differ", "undecided", "smaller", "larger", "changed", "unanswered"]
+Verdict = Literal["differ", "undecided", "smaller", "larger", "unanswered"]
 LEVEL = 0.95
 # Numbers of the first and of the second model
 _PAIR = np.array([0]), np.array([1])
+# Columns of limits for each group alone, and for all groups together
+_OWN, _OF_ALL = ("ci_low", "ci_high"), ("simultaneous_low", "simultaneous_high")
 _NOTHING = Gap(None, None, np.nan, np.nan, np.nan, np.nan)
 
 
@@ -57,9 +58,8 @@ class Answer:
         P value times ``n_claims``, at most 1: below 5 % exactly if the verdict claims a difference.
     confidence_level, n_claims : float, int
         ``1 - 0.05 / n_claims``, and how many questions share the error rate 5 %.
-    verdict : {"differ", "undecided", "smaller", "larger", "changed", "unanswered"}
-        "differ" for one model; for two models, how the second model's gap differs, or "changed" if
-        a disparity changed its sign.
+    verdict : {"differ", "undecided", "smaller", "larger", "unanswered"}
+        "differ" for one model; for two models, how the second model's gap differs.
     shown : Gap
         The groups that a sentence names, with their gap, its limits and p value. These are groups
         with enough rows, unless only others differ: those with the largest gap if the rows
@@ -164,11 +164,10 @@ def answer(question: Question, sample: Sample, n_claims: int = 1) -> Answer:
     n_rows = sample.n_rows() if contrast.n_rows is None else contrast.n_rows
     table = {"n_rows": n_rows, "value": contrast.values, **contrast.columns(alpha, reference)}
     # Groups of few rows are named only if they alone are apart.
-    few = sample.few_groups
-    is_few = np.array([group in few for group in sample.groups])
-    shown = contrast.shown(alpha, ~is_few, is_apart)
+    headlined = sample.is_headlined
+    shown = contrast.shown(alpha, headlined, is_apart)
     if is_apart and shown is None:
-        shown = contrast.shown(alpha, is_few | True, is_apart)
+        shown = contrast.shown(alpha, headlined | True, is_apart)
     if shown is None or shown[:2] == largest[:2]:
         shown = largest
     return Answer(
@@ -183,7 +182,7 @@ def answer(question: Question, sample: Sample, n_claims: int = 1) -> Answer:
         reference=None if question.is_with_others else sample.groups[reference],
         expected=null_difference_of(sample.report) if has_expected else np.nan,
         groups=sample.groups,
-        few=few,
+        few=sample.few_groups,
     )
 
 
@@ -219,24 +218,21 @@ def change(question: Question, models: TwoModels, n_claims: int = 1) -> Answer:
         return Answer(question, sample.column, models=models.names, missing=missing)
     assert question.changes is not None
     alpha, found = (1.0 - LEVEL) / n_claims, question.changes(models)
-    values, groups, few = found.values.values, sample.groups, sample.few_groups
-    if np.isnan(values).any() and not question.is_with_others:
+    values, groups = found.values, sample.groups
+    if np.isnan(values).any():
         lacks = f"{question.rows} in each group"
         return Answer(question, sample.column, models=models.names, missing=lacks)
-    is_large = np.array([group not in few for group in groups])
+    most = 2.0 if question.is_signed else 1.0
+    contrasts, large = found.contrasts(sample.is_headlined), np.flatnonzero(sample.is_headlined)
+    before, after = contrasts.sizes
+    estimate, low, high, pvalue = contrasts.change(alpha, most)
+    ends = [groups[g] for g in large[[*ends_of(values[1, large])]]]
     if question.is_with_others:
-        g, (estimate, low, high), pvalue = _clearest_change(found, alpha, is_large)
-        (before, after), ends = values[:, g].tolist(), [groups[g], None]
-    else:
-        large = found.values.of_groups(is_large)
-        estimate, low, high, pvalue = model_comparison.gap_change(large, 1.0 - alpha)
-        before, after = np.ptp(large.values, axis=1).tolist()
-        ends = [groups[np.flatnonzero(is_large)[g]] for g in ends_of(large.values[1])]
+        ends = [groups[large[np.abs(values[1, large]).argmax()]], None]
     table = {"n_rows": sample.n_rows(question.rows), "before": values[0], "after": values[1]}
     table["difference"] = values[1] - values[0]
-    table["ci_low"], table["ci_high"] = found.limits(LEVEL)
-    of_all = found.limits(1.0 - alpha / len(groups))
-    table["simultaneous_low"], table["simultaneous_high"] = of_all
+    for names, level in ((_OWN, LEVEL), (_OF_ALL, 1.0 - alpha / len(groups))):
+        table |= zip(names, np.clip(found.limits(level), -most, most), strict=True)
     changed = Gap(ends[0], ends[1], estimate, low, high, min(pvalue * n_claims, 1.0))
     return Answer(
         question,
@@ -244,11 +240,11 @@ def change(question: Question, models: TwoModels, n_claims: int = 1) -> Answer:
         *changed,
         confidence_level=1.0 - alpha,
         n_claims=n_claims,
-        verdict=_verdict_of_change(changed, before, after),
+        verdict=_verdict_of_change(changed),
         shown=changed,
         groups=groups,
         table=pd.DataFrame(table, index=estimates_of(sample.report).labels.copy()),
-        few=few,
+        few=sample.few_groups,
         before=before,
         after=after,
         models=models.names,
@@ -265,34 +261,20 @@ def change_within(gap: Answer, models: TwoModels, n_claims: int) -> Answer:
     assert share is not None
     given = models.within, share, bounded, _PAIR, gap.confidence_level
     found = model_comparison.compare_average(*given)
-    before, after, estimate, low, high = (float(column[0]) for column in found[:5])
-    pvalue = min(n_claims * float(found.pvalue[0]), 1.0)
+    before, after, estimate = (float(column[0]) for column in found[:3])
+    test = np.array([found.ci_low[0], found.ci_high[0], n_claims * found.pvalue[0]])
+    # Two perfect models have no test.
+    low, high, pvalue = np.where(np.isnan(test), [-1.0, 1.0, 1.0], test.clip(-1.0, 1.0)).tolist()
     changed = Gap(gap.highest, gap.lowest, estimate, low, high, pvalue)
-    verdict = _verdict_of_change(changed, before, after)
+    verdict = _verdict_of_change(changed)
     gap = replace(gap, question=question, **changed._asdict(), before=before, after=after)
     return replace(gap, verdict=verdict, shown=changed)
 
 
-def _verdict_of_change(gap: Gap, before: float, after: float) -> Verdict:
+def _verdict_of_change(gap: Gap) -> Verdict:
     if not (gap.ci_low > 0.0 or gap.ci_high < 0.0):
         return "undecided"
-    if before * after < 0.0:
-        return "changed"
-    return "smaller" if abs(after) < abs(before) else "larger"
-
-
-def _clearest_change(
-    found: Changes, alpha: float, among: NDArray[np.bool_]
-) -> tuple[int, list[float], float]:
-    """Return the clearest change's group, its limits for these groups together, and the p value."""
-    change: Floats = found.values.values[1] - found.values.values[0]
-    # The values of two groups differ in sign only.
-    n_claims = 1 if change.size == 2 else int(among.sum())
-    assert found.pvalue is not None
-    g = int(np.argmin(np.where(among, np.nan_to_num(found.pvalue, nan=2.0), 3.0)))
-    low, high = found.limits(1.0 - alpha / n_claims)
-    pvalue = float(np.nan_to_num(found.pvalue[g], nan=1.0))
-    return g, [float(change[g]), float(low[g]), float(high[g])], min(pvalue * n_claims, 1.0)
+    return "smaller" if gap.estimate < 0.0 else "larger"
 
 
 ESTIMATE = ("estimate", "ci_low", "ci_high", "confidence_level", "pvalue", "verdict")

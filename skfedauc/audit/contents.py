@@ -222,6 +222,7 @@ def _facts(facts: Mapping[str, Any], audits: Sequence[Audited]) -> tuple[str, ..
     counted = _words.counted(facts["n_positives"], "positive") + (f" ({what})" if what else "")
     parts = [
         f"{_words.counted(facts['n_rows'], 'row')}, {counted}",
+        facts["is_weighted"] and "weighted",
         facts["n_clusters"] is not None and _words.counted(facts["n_clusters"], "cluster"),
         facts["n_missing"]
         and f"{_words.counted(facts['n_missing'], 'row')} without a group label left out",
@@ -299,7 +300,8 @@ def _card(found: list[Answer], sample: Sample) -> Card:
     more = marks if MOST_MARKS < len(marks) <= _MOST_IN_PLOT else []
     cells = tuple(_primary_cell(of) for of in found)
     limits = [f"{wording.NINETY_FIVE} interval"]
-    columns = sample.column, *(primary.models[::-1] or [primary.question.noun, *limits]), "rows"
+    values = primary.models[::-1] or [primary.question.noun, *limits]
+    columns = sample.column, *values, primary.question.rows
     center = sample.shown.pooled if primary.question.name == "difference" else math.nan
     shown = tuple(_ends(marks)), tuple(notes), tuple(more)
     return Card(f"By {sample.column}", cells, *shown, columns, center)
@@ -340,7 +342,8 @@ def _n_rows_to_decide(found: Answer, sample: Sample) -> int:
     limit, apart = found.limit, abs(found.estimate - (found.limit or 0.0))
     if found.tolerated != "undecided" or limit is None or not apart > 0.0:
         return 0
-    reach = abs((found.ci_high if found.estimate < limit else found.ci_low) - found.estimate)
+    # A lower limit of 0 is nearer than the error of the gap.
+    reach = max(found.ci_high - found.estimate, found.estimate - found.ci_low)
     deviate = normal_quantile((1.0 - found.confidence_level) / 2.0)
     times = (reach / apart * (1.0 + normal_quantile(1.0 - _POWER) / deviate)) ** 2
     return int(float(f"{times * sample.n_rows().sum():.2g}"))

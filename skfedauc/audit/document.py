@@ -22,7 +22,6 @@ VERDICTS = {
     "not met": ("not met", "\N{BALLOT X}"),
     "undecided": ("undecided", "?"),
     "unanswered": ("not asked", "\N{EN DASH}"),
-    "changed": ("changed", "\N{NOT EQUAL TO}"),
     "smaller": ("smaller", "\N{CHECK MARK}"),
     "higher": ("higher", "\N{CHECK MARK}"),
     "met": ("met", "\N{CHECK MARK}"),

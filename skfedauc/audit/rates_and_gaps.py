@@ -14,7 +14,6 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtr
 
 from skfedauc.audit.samples import Cells, Decided, Sample
 from skfedauc.counts.moments import Floats, ratio
@@ -23,6 +22,7 @@ from skfedauc.inference.cross_gap import CrossGaps, cross_gaps
 from skfedauc.inference.differences import AllPairs
 from skfedauc.inference.intervals import Limits
 from skfedauc.inference.model_comparison import (
+    Contrasts,
     GroupValues,
     Joint,
     auc_values,
@@ -198,11 +198,11 @@ class TwoModels:
 
 
 class Changes(NamedTuple):
-    """Two models' values by group, limits of their changes at a level, and perhaps p values."""
+    """Two models' values by group, limits of their changes at a level, and chosen groups' gaps."""
 
-    values: GroupValues
+    values: Floats
     limits: Callable[[float], tuple[Floats, Floats]]
-    pvalue: Floats | None = None
+    contrasts: Callable[[NDArray[np.bool_]], Contrasts]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -268,36 +268,39 @@ def _auc_changes(models: TwoModels) -> Changes:
     joint = models.within
     variances = [estimates_of(sample.report).variances for sample in models.samples]
     values = GroupValues.of_aucs(joint, variances)
-    return _changes(values, joint.variance[0, 1], joint.freedom[0, 1])
+    limits = _student_limits(joint.auc, joint.variance[0, 1], joint.freedom[0, 1])
+    return Changes(joint.auc, limits, values.contrasts)
 
 
 def _disparity_changes(models: TwoModels) -> Changes:
     joint = joint_disparities(models.rows)
-    # Only the change has a variance; the disparities of each model need none here.
-    unknown = np.full_like(joint.auc, np.nan)
-    values = GroupValues(joint.auc, unknown, unknown[0], unknown)
+    gaps = [cross_gaps(of.report.counts, of.clusters) for of in models.samples]
+    values, errors = np.array([(of.disparity, of.error) for of in gaps]).swapaxes(0, 1)
     variance, freedom = joint.variance[0, 1], joint.freedom[0, 1]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        deviate = np.abs(joint.auc[1] - joint.auc[0]) / np.sqrt(np.maximum(variance, 0.0))
-    return _changes(values, variance, freedom, 2.0 * stdtr(freedom, -deviate))
+
+    def contrasts(kept: NDArray[np.bool_]) -> Contrasts:
+        of_changes = np.sqrt(variance[kept])
+        return Contrasts.of_sizes(values[:, kept], errors[:, kept], of_changes, freedom[kept].min())
+
+    return Changes(values, _student_limits(values, variance, freedom), contrasts)
 
 
-def _changes(
-    values: GroupValues, variance: Floats, freedom: Floats, pvalue: Floats | None = None
-) -> Changes:
-    """Return changes with Student's limits."""
-    change, error = values.values[1] - values.values[0], np.sqrt(np.maximum(variance, 0.0))
+def _student_limits(
+    values: Floats, variance: Floats, freedom: Floats
+) -> Callable[[float], tuple[Floats, Floats]]:
+    change, error = values[1] - values[0], np.sqrt(np.maximum(variance, 0.0))
 
     def limits(level: float) -> tuple[Floats, Floats]:
         reach = t_quantile((1.0 - level) / 2.0, freedom) * error
         return change - reach, change + reach
 
-    return Changes(values, limits, pvalue)
+    return limits
 
 
-def _changes_of_means(values: GroupValues) -> Changes:
-    variance = values.variance.sum(axis=0) - 2.0 * values.covariance
-    return _changes(values, variance, values.degrees_of_freedom.min(axis=0))
+def _changes_of_means(of: GroupValues) -> Changes:
+    variance = of.variance.sum(axis=0) - 2.0 * of.covariance
+    limits = _student_limits(of.values, variance, of.degrees_of_freedom.min(axis=0))
+    return Changes(of.values, limits, of.contrasts)
 
 
 def _rate(
@@ -326,7 +329,8 @@ def _rate(
         mine = np.asarray(np.array(of, bool).any(axis=1))[rows.positive.astype(np.intp)]
         chosen = models.decisions[:, mine], rows.codes[mine], rows.n_groups, rows.weights[mine]
         *_, values = rate_changes(*chosen, 0.95)
-        return Changes(values, lambda level: rate_changes(*chosen, level)[:2])
+        of_groups = values.values, lambda level: rate_changes(*chosen, level)[:2]
+        return Changes(*of_groups, values.contrasts)
 
     title = value.replace("_", " ").capitalize()
     of_classes = {_ALL: "rows", _POSITIVES: "positives", _NEGATIVES: "negatives"}

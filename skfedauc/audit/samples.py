@@ -118,9 +118,15 @@ class Sample:
 
     @property
     def few_groups(self) -> frozenset[Any]:
-        """Groups with too few rows in a class, if two others can be compared; else none."""
+        """Groups with too few rows in a class, unless all groups have."""
         few = frozenset(g for g, is_few in zip(self.groups, self.is_few, strict=True) if is_few)
-        return few if len(few) + 2 <= len(self.groups) else frozenset()
+        return few if len(few) < len(self.groups) else frozenset()
+
+    @property
+    def is_headlined(self) -> NDArray[np.bool_]:
+        """Whether a sentence may name each group: those with enough rows, or all if one has."""
+        enough = ~self.is_few
+        return enough if enough.sum() > 1 else enough | True
 
     @property
     def shares_clusters(self) -> bool:

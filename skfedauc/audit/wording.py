@@ -15,10 +15,10 @@ from skfedauc.audit.rates_and_gaps import Question
 NINETY_FIVE = f"{100.0 * LEVEL:g} %"
 # Largest number of groups that a sentence names
 _MOST_NAMED = 6
+_FEW = "groups of few rows"
 _COUNTS = {2: "Two", 3: "Three", 4: "Four", 5: "Five", 6: "Six", 7: "Seven", 8: "Eight", 9: "Nine"}
 # Verdicts on the change of the AUC within groups
 OF_WITHIN: dict[str, Any] = {"smaller": "lower", "larger": "higher"}
-_VERBS = {"changed": "changed its sign", "undecided": "is not shown to change"}
 
 
 def number(value: float, sign: str = "", digits: int = 3) -> str:
@@ -101,23 +101,26 @@ def _beside_few(found: Answer) -> str:
     """Return the largest gaps without groups of few rows, or of two models with them."""
     assert found.table is not None
     values = found.table[["before", "after"] if found.models else ["value"]].to_numpy()
-    ends = {*values.argmin(axis=0), *values.argmax(axis=0)}
-    is_few = np.array([group in found.few for group in found.groups])
-    few = [group for g, group in enumerate(found.groups) if is_few[g] and g in ends]
-    gaps = np.ptp(values if found.models else values[~is_few], axis=0).tolist()
-    if not few or found.question.is_ratio or gaps == [found.shown.estimate]:
+    ends = {found.groups[g] for g in (*values.argmin(axis=0), *values.argmax(axis=0))}
+    enough = [group not in found.few for group in found.groups]
+    gaps = np.ptp(values if found.models else values[enough], axis=0).tolist()
+    is_told = ends & found.few and sum(enough) > 1 and not found.question.is_ratio
+    if not is_told or gaps == [found.shown.estimate]:
         return ""
-    who = [f"{named(found, group)} ({_rows_of(found, group)})" for group in few]
     sizes = [gap_text(found.question, gap) for gap in gaps]
     of_models = [f"{of} with {model}" for of, model in zip(sizes, found.models, strict=False)]
-    beside = f"{'With' if of_models else 'Without'} {_words.enumerated(who)}"
+    few = next(iter(found.few))
+    who = f"{named(found, few)} ({_rows_of(found, few)})" if len(found.few) == 1 else _FEW
+    beside = f"{'With' if of_models else 'Without'} {who}"
     return f" {beside}, the largest is {' and '.join(of_models or sizes)}."
 
 
 def with_few(found: Answer) -> str:
     """Return the groups of few rows which have the largest gap, or an empty text."""
     ends = [_marked(found, g) for g in (found.lowest, found.highest) if g in found.few]
-    return f", with {_words.enumerated(ends)}" if ends else ""
+    # A tolerance may not be met without these groups as well.
+    is_met_without = found.limit is None or not found.shown.ci_low > found.limit
+    return f", with {_words.enumerated(ends)}" if ends and is_met_without else ""
 
 
 def _tested(found: Answer, sign: str = "") -> str:
@@ -180,9 +183,8 @@ def short(found: Answer) -> str:
     if found.missing:
         return f"needs {found.missing}"
     if found.models:
-        of_group = f"{_marked(found, found.highest)}: " if question.is_with_others else ""
-        sizes = f"{_size(found, found.before)} \N{RIGHTWARDS ARROW} {_size(found, found.after)}"
-        return f"{of_group}{sizes}, {_tested(found, '+')}"
+        before, after = (gap_text(question, size) for size in (found.before, found.after))
+        return f"{before} \N{RIGHTWARDS ARROW} {after}, {_tested(found, '+')}"
     if question.is_with_others and found.is_claim:
         who = named(found, shown.highest)
         said = f"{_favored(found, who)} by {_tested(found)}"
@@ -237,22 +239,20 @@ def on_groups(found: Answer) -> list[str]:
 def _change_sentence(found: Answer) -> str:
     question, (first, second) = found.question, found.models
     assert found.table is not None
-    n_rows = f"{int(found.table['n_rows'].sum()):,} {question.rows}"
+    n_rows = {group: int(found.row(group)["n_rows"]) for group in found.groups}
     subject, verdict = f"The largest difference in {question.noun} between groups", found.verdict
+    few = "" if question.is_with_others else _beside_few(found)
     if question.name == "within":
-        subject, verdict = "The AUC within groups", OF_WITHIN.get(verdict, verdict)
+        subject, verdict, few = "The AUC within groups", OF_WITHIN.get(verdict, verdict), ""
     elif question.is_with_others:
-        subject = f"The xAUC disparity of {named(found, found.highest)}"
-        n_rows = _rows_of(found, found.highest)
-    said = _VERBS.get(verdict, f"is {verdict}")
-    before, after = (_size(found, of) for of in (found.before, found.after))
+        subject = f"The largest {question.noun}"
+    if question.name != "within" and len(n_rows) > len(found.few) + 1:
+        n_rows = {group: n for group, n in n_rows.items() if group not in found.few}
+    said = "is not shown to change" if verdict == "undecided" else f"is {verdict}"
+    before, after = (gap_text(question, size) for size in (found.before, found.after))
     sizes = f"{before} with {first}, {after} with {second}"
-    few = "" if question.name == "within" or question.is_with_others else _beside_few(found)
-    return f"{subject} {said} ({n_rows}): {sizes}, change {_tested(found, '+')}.{few}"
-
-
-def _size(found: Answer, value: float) -> str:
-    return gap_text(found.question, value, "+" if found.question.is_with_others else "")
+    rows = f"{sum(n_rows.values()):,} {question.rows}"
+    return f"{subject} {said} ({rows}): {sizes}, change {_tested(found, '+')}.{few}"
 
 
 def frame(
@@ -266,7 +266,7 @@ def frame(
         title = f"do groups differ in {primary.noun}?"
         legend = (
             f"{primary.noun} with {NINETY_FIVE} interval, lowest first; dashed: all these rows; "
-            "pale: few rows; at right: rows."
+            "pale: few rows, and limits beyond the plot are cut; at right: rows."
         )
         claims = f"If no group differs, {who} a false claim on {primary.noun}"
         rule = "; groups differ exactly where one excludes 0, and p values are adjusted likewise"

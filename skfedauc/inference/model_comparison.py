@@ -14,15 +14,15 @@ import dataclasses
 import functools
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtr
 
 from skfedauc.counts.moments import Floats, ratio
-from skfedauc.inference.differences import adjusted, crossing, difference, reach_of_difference
-from skfedauc.inference.proportions import ClusterSums, wilson
+from skfedauc.inference.differences import adjusted, crossing, difference
+from skfedauc.inference.proportions import ClusterSums, tail_of, wilson
 from skfedauc.inference.quantiles import (
     LargestDifference,
     OverGroups,
@@ -34,6 +34,7 @@ from skfedauc.inference.quantiles import (
 from skfedauc.inference.row_effects import (
     ROUNDING,
     ClassUnits,
+    Numbers,
     Rows,
     Sizes,
     Units,
@@ -468,10 +469,6 @@ def _is_tested(variance: Floats) -> NDArray[np.bool_]:
     return np.asarray(variance >= ROUNDING**2, np.bool_)
 
 
-# Standard errors below which two groups may exchange their order
-_NEAR = 2.0
-
-
 class GroupValues(NamedTuple):
     """Two models' values by group, such as AUCs.
 
@@ -501,25 +498,40 @@ class GroupValues(NamedTuple):
         between = _between_groups(clusters[0].units, [of.effects for of in clusters])
         return cls(joint.auc, variance, covariance, freedom, between)
 
-    def of_groups(self, kept: NDArray[np.bool_]) -> GroupValues:
-        """Return the values of some groups."""
-        between = None if self.between is None else self.between[:, kept][..., kept]
-        values, variance, covariance, freedom = (of[..., kept] for of in self[:4])
-        return GroupValues(values, variance, covariance, freedom, between)
+    def contrasts(self, kept: NDArray[np.bool_]) -> Contrasts:
+        """Return the differences of all ordered pairs of some groups."""
+        groups = np.flatnonzero(kept)
+        pairs = groups[np.array(np.nonzero(~np.eye(groups.size, dtype=bool)))]
+        values = self.values[:, pairs[0]] - self.values[:, pairs[1]]
+        before, after = (pairs[:, [of.argmax()]] for of in values)
+        ends = (pairs, pairs), (before, pairs), (pairs, after)
+        paired, *crossed = (np.sqrt(self._variance_of_change(*of)) for of in ends)
+        # Degrees of freedom of the difference of two groups with a typical variance
+        variance, freedom = self.variance[:, groups], self.degrees_of_freedom[:, groups]
+        imprecision = (variance**2 / freedom).sum(axis=1)
+        typical = ratio(2.0 * (variance**2).sum(axis=1), imprecision, np.inf)
+        return Contrasts(values, paired, np.array(crossed), max(float(typical.min()), 1.0))
 
-    def variance_between(self, model: int, one: Any, other: Any) -> Floats:
-        """Return the variance of the difference between two groups, or group pairs."""
-        variance = self.variance[model, one] + self.variance[model, other]
-        if self.between is not None:
-            variance = variance - 2.0 * self.between[model, one, other]
-        found: Floats = np.maximum(variance, 0.0)
-        return found
+    def _variance_of_change(self, first: Numbers, second: Numbers) -> Floats:
+        """Return the variance of the second model's differences minus the first model's ones.
 
-    def across(self, one: int, other: int) -> float:
-        """Return the covariance of the first model's group with the second model's other group."""
-        if one == other:
-            return float(self.covariance[one])
-        return 0.0 if self.between is None else float(self.between[2, one, other])
+        Differences are between the groups of pairs, shape (2, n) or (2, 1).
+        """
+        (i, j), (k, m) = first, second
+        variance = self._within(0, i, j) + self._within(1, k, m)
+        shared = self._across(i, k) + self._across(j, m) - self._across(i, m) - self._across(j, k)
+        found = variance - 2.0 * shared
+        return np.where(found < 1e-12 * variance, 0.0, found)  # rounding error of equal models
+
+    def _within(self, model: int, one: Numbers, other: Numbers) -> Floats:
+        variance: Floats = self.variance[model, one] + self.variance[model, other]
+        return (
+            variance if self.between is None else variance - 2.0 * self.between[model, one, other]
+        )
+
+    def _across(self, one: Numbers, other: Numbers) -> Floats:
+        between = 0.0 if self.between is None else self.between[2, one, other]
+        return np.where(one == other, self.covariance[one], between)
 
 
 def _total(codes: NDArray[np.intp], n_groups: int, amounts: Floats) -> Floats:
@@ -579,125 +591,67 @@ def _of_sums(sums: list[ClusterSums]) -> GroupValues:
     )
 
 
-def gap_change(of: GroupValues, confidence_level: float) -> tuple[float, float, float, float]:
-    """Return the change of a gap, the largest minus the smallest value of at least two groups.
+class Contrasts(NamedTuple):
+    """Contrasts of groups in two models, of which the largest one is a gap.
 
-    The results are the change, its limits, and the p value for no change. The limits follow from
-    those of the two gaps, by all pairs of groups with Sidak's adjustment, and from their
-    correlation (Zou and Donner 2008). The p value is the smallest error rate at which the interval
-    excludes 0.
+    `values` has the shape (2, n). `paired` has the errors of the contrasts' changes. `crossed`,
+    shape (2, n), has those of the second model's contrasts minus the first model's largest one, and
+    of the second model's largest one minus the first model's contrasts. Errors are infinite if they
+    are unknown. Limits are Student's.
     """
-    before, after = (_Gap.of(of, model) for model in (0, 1))
-    change = after.size - before.size
-    error = of.variance.sum(axis=0) - 2.0 * of.covariance
-    if (error < ROUNDING**2).all() and (np.abs(np.subtract(*of.values)) < ROUNDING).all():
-        return change, change, change, 1.0
-    correlation = np.asarray(_correlation(of, before, after))
-    n_pairs, freedom = after.apart.size, min(before.freedom, after.freedom)
 
-    def limits(deviate: float) -> tuple[float, float]:
-        if n_pairs == 1:
-            return _limits_of_two(of, deviate)
-        ends = [np.subtract(gap.limits(deviate), gap.size) for gap in (after, before)]
-        first, second = np.abs([ends[0], ends[1][::-1]])
-        below, above = reach_of_difference(first, second, correlation)
-        return change - float(below), change + float(above)
-
-    tail = -np.expm1(np.log(confidence_level) / n_pairs) / 2.0
-    low, high = limits(float(t_quantile(tail, freedom)))
-    # The largest deviate at which the interval excludes 0
-    excludes = crossing(lambda deviate: max(limits(deviate)[0], -limits(deviate)[1]), 0.0)
-    inside = -2.0 * float(stdtr(freedom, -max(excludes, 0.0)))
-    pvalue = -float(np.expm1(n_pairs * np.log1p(inside))) if inside > -1.0 else 1.0
-    return change, low, high, pvalue
-
-
-def _limits_of_two(of: GroupValues, deviate: float) -> tuple[float, float]:
-    """Return limits of the change of the gap between two groups.
-
-    The gaps are absolute values of two differences, each of which may have either sign if 0 is
-    within its limits. The change of the gap is at most that of the difference.
-    """
-    first, second = of.values[:, 0] - of.values[:, 1]
-    covariance = of.across(0, 0) + of.across(1, 1) - of.across(0, 1) - of.across(1, 0)
-    variance = np.array([of.variance_between(model, 0, 1) for model in (0, 1)])
-
-    def change(sign: int) -> tuple[float, float]:
-        reach = deviate * np.sqrt(max(variance.sum() - 2.0 * sign * covariance, 0.0))
-        return float(second - sign * first - reach), float(second - sign * first + reach)
-
-    reach = deviate * np.sqrt(variance)
-    signs = [
-        (1, -1) if abs(apart) <= near else (int(np.sign(apart)),)
-        for apart, near in zip((first, second), reach.tolist(), strict=True)
-    ]
-    # The gap is a difference with its sign, so that the change has the product of both signs.
-    ends = [sorted(b * end for end in change(a * b)) for a, b in itertools.product(*signs)]
-    most = max(map(abs, change(1)))
-    return max(min(low for low, _ in ends), -most), min(max(high for _, high in ends), most)
-
-
-class _Gap(NamedTuple):
-    """A model's gap: all pairwise group differences, and the pair with the largest one."""
-
-    size: float
-    highest: int
-    lowest: int
-    apart: Floats
-    error: Floats
+    values: Floats
+    paired: Floats
+    crossed: Floats
     freedom: float
 
     @classmethod
-    def of(cls, groups: GroupValues, model: int) -> _Gap:
-        values, variance = groups.values[model], groups.variance[model]
-        of_groups = groups.degrees_of_freedom[model]
-        pairs = np.array(np.triu_indices(values.size, 1))
-        # Degrees of freedom of the difference of two groups with a typical variance
-        imprecision = float((variance**2 / of_groups).sum())
-        typical = 2.0 * float((variance**2).sum()) / imprecision if imprecision > 0 else np.inf
-        return cls(
-            float(np.ptp(values)),
-            int(np.argmax(values)),
-            values.size - 1 - int(np.argmin(values[::-1])),  # another one of equal values
-            np.abs(np.subtract(*values[pairs])),
-            np.sqrt(groups.variance_between(model, *pairs)),
-            max(typical, 1.0),
-        )
+    def of_sizes(
+        cls, values: Floats, errors: Floats, of_changes: Floats, freedom: float
+    ) -> Contrasts:
+        """Return the sizes of values, which may correlate in any way between groups."""
+        signed = np.concatenate([values, -values], axis=1)
+        one, other = (np.tile(of, 2) for of in np.nan_to_num(errors, nan=np.inf))
+        crossed = np.array([other + one[signed[0].argmax()], one + other[signed[1].argmax()]])
+        paired = np.tile(np.nan_to_num(of_changes, nan=np.inf), 2)
+        return cls(signed, paired, crossed, freedom)
 
-    def limits(self, deviate: float) -> tuple[float, float]:
-        """Return the gap's limits, this number of standard errors from the differences.
+    @property
+    def sizes(self) -> tuple[float, float]:
+        """Both models' gaps."""
+        before, after = self.values.max(axis=1).tolist()
+        return before, after
 
-        A lower limit of 0 would understate the sampling error of a small gap.
+    def change(self, alpha: float, most: float) -> tuple[float, float, float, float]:
+        """Return the change of the gap, its limits, of at most `most`, and the p value.
+
+        Let a contrast be the largest true one in the second model. The first model's gap is not
+        below this contrast there, nor below any other, so the change is at most that of this
+        contrast, and at most the difference from the first model's largest one. The upper limit
+        holds for whichever contrast that is, and the lower limit likewise. The observed largest
+        contrast is one of `n`, which has a tenth of the error (Bonferroni), and the change of
+        one contrast the rest. The p value is the smallest alpha at which the limits exclude 0.
         """
-        reach = deviate * self.error
-        return float((self.apart - reach).max()), float((self.apart + reach).max())
+        before, after = self.sizes
+        changes, n = self.values[1] - self.values[0], self.values.shape[1]
+        if not changes.any() and (self.paired < ROUNDING).all():
+            return 0.0, 0.0, 0.0, 1.0
 
+        def limits(tail: float) -> tuple[float, float]:
+            of_change, of_largest = (
+                float(t_quantile(part * tail, self.freedom)) for part in (0.9, 0.1 / n)
+            )
+            paired, crossed = of_change * self.paired, of_largest * self.crossed
+            high = np.minimum(changes + paired, self.values[1] - before + crossed[0]).max()
+            low = np.maximum(changes - paired, after - self.values[0] - crossed[1]).min()
+            return max(float(low), -most), min(float(high), most)
 
-def _correlation(of: GroupValues, before: _Gap, after: _Gap) -> float:
-    """Return the gaps' correlation, as if each gap's groups were known before.
+        def excess(deviate: float) -> float:
+            low, high = limits(tail_of(deviate))
+            return max(low, -high)
 
-    If another group has nearly the same value, the sampling errors of the two gaps may come from
-    different groups, and the group has no part in a positive correlation.
-    """
-    covariance, product = 0.0, 1.0
-    for model, gap in ((0, before), (1, after)):
-        product *= float(of.variance_between(model, gap.highest, gap.lowest))
-    ends = (before.highest, after.highest), (before.lowest, after.lowest)
-    for one, other in ends:
-        if _is_clear(of, one) and _is_clear(of, other):
-            covariance += of.across(one, other)
-    for (one, _), (_, other) in (ends, ends[::-1]):
-        # If the lowest and the highest group exchange their places, the correlation is negative.
-        covariance -= of.across(one, other)
-    return float(np.clip(covariance / product**0.5, -1.0, 1.0)) if product > 0 else 0.0
-
-
-def _is_clear(of: GroupValues, group: int) -> bool:
-    """Return whether a group's values differ from any other group's in both models."""
-    apart = np.abs(of.values - of.values[:, [group]])
-    error = np.sqrt(of.variance + of.variance[:, [group]])
-    is_near = apart < _NEAR * error
-    return int(is_near.any(axis=0).sum()) <= 1
+        pvalue = 2.0 * tail_of(max(crossing(excess, 0.0), 0.0))
+        return after - before, *limits(alpha / 2.0), pvalue
 
 
 def rate_changes(
