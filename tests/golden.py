@@ -82,7 +82,8 @@ CHANGED: dict[str, str] = {
         "limits of differences between models are differences that values can have",
     ),
     "*partial_auc_* intervals of *s/ci_*": "they covered 77 % with 10 positives and an AUC of .99",
-    "*/audits changes/ci_*": "limits of changes of gaps of rates covered 80 % with few changes",
+    "*/audits changes/*": "changes are those of the largest contrast, also of disparities, and "
+    "their limits those of each contrast's own change",
     "*/audits gaps alone/equalized_odds_difference": _ODDS,
     "*/audits *gaps*/pvalue": _ODDS,
     "plain/audits *gaps*/ci_low": _ODDS,

@@ -226,23 +226,16 @@ def test_small_groups_are_not_headlined():
 
 def test_the_largest_difference_of_few_rows_is_said_to_be_one():
     y, score, groups, _ = rows_of(0, 3000, few=60)
-    first = audit_of(y, score, groups)
-    tables = [by_rows(y, s, groups, None)["auc"] for s in (score, score**0.5 + 0.1 * y)]
-    found = first.answers["group"]["difference"]
-    auc = tables[0].drop("tiny")
+    found = audit_of(y, score, groups).answers["group"]["difference"]
+    aucs = by_rows(y, score, groups, None)["auc"]
+    auc = aucs.drop("tiny")
     assert found.verdict == "undecided"
     assert "tiny" in (found.lowest, found.highest)
     assert (found.shown.lowest, found.shown.highest) == (auc.idxmin(), auc.idxmax())
     assert found.shown.ci_low < 0 < found.shown.ci_high
-    largest = f"The largest observed difference is {np.ptp(tables[0]):.3f}, with tiny"
+    largest = f"The largest observed difference is {np.ptp(aucs):.3f}, with tiny"
     assert largest in wording.sentence(found)
     assert "(60 rows, few of a class)" in wording.sentence(found)
-    changed = first.compare(audit_of(y, score**0.5 + 0.1 * y, groups)).answers["group"]
-    gaps = [np.ptp(of.drop("tiny")) for of in tables]
-    assert wording.sentence(changed["difference"]).endswith(
-        " Without tiny (60 rows, few of a class), the largest is "
-        f"{gaps[0]:.3f} with before and {gaps[1]:.3f} with after."
-    )
 
 
 @pytest.mark.parametrize("clustered", [False, True])
@@ -582,12 +575,12 @@ def test_a_wrong_tolerance_is_refused_before_rows_are_read():
             FairnessAudit.from_estimator(None, None, None, groups="a", tolerances={name: limit})
 
 
-def test_audits_with_answers_are_pickled():
+def test_audits_are_pickled_with_and_without_answers():
     y, score, groups, _ = rows_of(0, 400)
     audit = audit_of(y, score, groups, tolerances=ALL)
     for result in (audit, audit.compare(audit_of(y, score**2, groups))):
-        text = repr(result)
-        assert repr(pickle.loads(pickle.dumps(result))) == text
+        copy = pickle.loads(pickle.dumps(result))  # has the same identifier
+        assert repr(copy) == repr(result) == repr(pickle.loads(pickle.dumps(result)))
 
 
 def test_a_tolerance_without_an_answer_is_undecided_everywhere():

@@ -19,7 +19,7 @@ from skfedauc.audit.comparison import AuditComparison
 from skfedauc.audit.contents import Output
 from skfedauc.audit.rates_and_gaps import QUESTIONS
 from skfedauc.counts import ScoreCounts
-from skfedauc.counts.score_counts import identifier_of, view_of
+from skfedauc.counts.score_counts import identified, identifier_of, view_of
 from skfedauc.inference import calibration
 from skfedauc.pairs import GroupPairs
 from skfedauc.report import GroupAUC
@@ -144,6 +144,7 @@ class FairnessAudit(Output):
     ) -> None:
         arguments.check_report(report)
         self.report, self._date = report, date_of_now()
+        identified(report.counts)  # Copies have the same identifier.
         self._min_per_class = _input.check_whole_number(min_per_class, "min_per_class", 0)
         known = [name for name, question in QUESTIONS.items() if not question.is_for_tolerance]
         self._primary: str = _input.check_option("primary", primary, known)

@@ -264,12 +264,14 @@ def frame(
         if n_audits > 1:
             who = f"these {n_audits:,} audits together make"
         title = f"do groups differ in {primary.noun}?"
+        dashed = "dashed: all these rows; " if primary.name == "difference" else ""
         legend = (
-            f"{primary.noun} with {NINETY_FIVE} interval, lowest first; dashed: all these rows; "
-            "pale: few rows, and limits beyond the plot are cut; at right: rows."
+            f"{primary.noun} with {NINETY_FIVE} interval, lowest first; {dashed}pale: few rows, "
+            f"and limits beyond the plot are cut; at right: {primary.rows}."
         )
         claims = f"If no group differs, {who} a false claim on {primary.noun}"
         rule = "; groups differ exactly where one excludes 0, and p values are adjusted likewise"
+        rule += ". Beside the two groups furthest apart, it is that of the largest true difference"
     else:
         kind, about, rule, (first, second) = "change", "AUCs", "", models
         title = f"did gaps between groups change from {first} to {second}?"
