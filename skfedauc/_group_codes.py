@@ -406,9 +406,7 @@ def places_of(labels: Labels, known: Labels) -> NDArray[np.intp]:
     return place[mine]
 
 
-def map_labels(
-    labels: Iterable[Any], to: Mapping[Any, Any] | Callable[[Any], Any], name: str
-) -> Encoded:
+def map_labels(labels: Iterable[Any], to: Mapping[Any, Any] | Callable[[Any], Any]) -> Encoded:
     """Return each old label's group number and the sorted new labels."""
     listed = list(labels)
     if isinstance(to, Mapping):
@@ -416,7 +414,7 @@ def map_labels(
         absent = [label for label in listed if label not in to]
         if absent:
             raise ValueError(
-                f"{name} has no entry for {len(absent)} of {len(listed)} groups, among "
+                f"regroup has no entry for {len(absent)} of {len(listed)} groups, among "
                 f"them {all_shortened(absent[:3])}; add them, or pass a function."
             )
         sent = [to[label] for label in listed]
@@ -424,14 +422,14 @@ def map_labels(
         sent = [to(label) for label in listed]
     else:
         raise TypeError(
-            f"{name} must be a mapping from labels to labels or a function of a label; got "
+            f"regroup must be a mapping from labels to labels or a function of a label; got "
             f"{described(to)}."
         )
     if any(isinstance(label, list | np.ndarray) for label in sent):
-        raise TypeError(f"{name} gave a list as a label; give a tuple.")
+        raise TypeError("regroup gave a list as a label; give a tuple.")
     without = sum(label is None for label in sent)
     if without:
         raise ValueError(
-            f"{name} gave None for {without} of {len(listed)} groups; give each group a label."
+            f"regroup gave None for {without} of {len(listed)} groups; give each group a label."
         )
-    return encode_groups(sent, name)
+    return encode_groups(sent, "regroup")

@@ -483,9 +483,10 @@ def test_what_exact_parts_must_share():
         TypeError, match=r"different kinds.* of the counts before drawing the noise,"
     ):
         PrivateCounts.merge([private, counts_of(2).regroup({"a": 1, "b": 2, "c": 3})])
-    named = ScoreCounts.from_bytes(counts_of(3).with_source("oslo").to_bytes())
-    with pytest.warns(UserWarning, match="have the same source name, 'oslo'"):
-        PrivateCounts.merge([private, named])
+    for facts in ({}, {"model": "2"}, {"model": "2", "period": "May"}):  # may have the same rows
+        named = ScoreCounts.from_bytes(counts_of(3).with_source("oslo", **facts).to_bytes())
+        with pytest.warns(UserWarning, match="have the same source name, 'oslo'"):
+            PrivateCounts.merge([private, named])
     few = ScoreCounts.from_counts(["a", "a", "d"], [0.2, 0.9, 0.5], [9, 9, 1], [9, 9, 2])
     withheld = few.reduced(rule(BINS, min_count=3))
     with pytest.warns(UserWarning, match="part 1 has 1 group withheld, whose rows the sum"):

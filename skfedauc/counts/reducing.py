@@ -189,7 +189,7 @@ def regrouped(state: State, to: Mapping[Any, Any] | Callable[[Any], Any] | None)
     labels: NDArray[Any] | None = None
     numbers = np.zeros(len(old), np.intp)
     if to is not None:
-        numbers, labels = _group_codes.map_labels(old, to, "regroup")
+        numbers, labels = _group_codes.map_labels(old, to)
     if not state.n_groups:
         return state._replace(labels=None if labels is None else labels[:0])
     if not isinstance(state.content, Summary):

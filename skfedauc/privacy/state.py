@@ -8,11 +8,12 @@ for merged counts the sources and groups of exact counts.
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import re
-from collections import Counter
-from collections.abc import Callable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -213,7 +214,7 @@ def _check_distinct(parts: Mapping[str, State]) -> None:
     A site that drew noise twice has two releases with one name.
     """
     seen: dict[str, str] = {}
-    names: Counter[tuple[str | None, ...]] = Counter()
+    of_names = defaultdict[str | None, list[tuple[str | None, str | None]]](list)
     models: set[str | None] = set()
     for name, part in parts.items():
         items: tuple[Release | Source, ...] = (*part.releases, *part.sources)
@@ -224,7 +225,7 @@ def _check_distinct(parts: Mapping[str, State]) -> None:
                     f"{item.identifier}, so its rows would count twice. Leave one of them out."
                 )
             seen[item.identifier] = name
-            names[item.name, item.model, item.period] += 1
+            of_names[item.name].append((item.model, item.period))
             models.add(item.model)
     known = sorted(model for model in models if model is not None)
     if len(known) > 1:
@@ -233,7 +234,7 @@ def _check_distinct(parts: Mapping[str, State]) -> None:
             "may not be comparable. Merge the parts of each model by themselves.",
             UserWarning,
         )
-    repeated = sorted({name for (name, *_), n in names.items() if name and n > 1})
+    repeated = sorted(filter(None, (of for of, facts in of_names.items() if _may_repeat(facts))))
     if repeated:
         _input.warn(
             f"several releases or exact counts have the same source name, {listed(repeated)}. If "
@@ -241,6 +242,14 @@ def _check_distinct(parts: Mapping[str, State]) -> None:
             "add up: leave one out. If they are of different rows, give them different names.",
             UserWarning,
         )
+
+
+def _may_repeat(facts: Sequence[tuple[str | None, ...]]) -> bool:
+    """Return whether two of a source's facts agree in all that both name."""
+    return any(
+        all(a == b or None in (a, b) for a, b in zip(one, other, strict=True))
+        for one, other in itertools.combinations(facts, 2)
+    )
 
 
 def content_of(state: State) -> bytes:

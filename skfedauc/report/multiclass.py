@@ -596,7 +596,6 @@ class ClassIntervals:
         n_groups: int,
     ) -> None:
         self._keys, self._rows, self._places = list(parts), rows, places
-        self._n_groups = n_groups
         # An undefined AUC is 0 without a variance; a number that replaces it is a constant.
         constant = (0.0, 0.0, 1.0, 0.0, 0.0, np.inf)
         tables = [np.full((n_groups, len(parts)), value) for value in constant]
