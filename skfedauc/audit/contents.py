@@ -167,6 +167,8 @@ def _document_of(result: Any) -> Document:
         slopes = [of for of in samples.values() if of.has_probabilities]
         tables += map(_table_of_slopes, slopes if "calibration_difference" in also else [])
     title = f"{model}: {title}" if model else title[:1].upper() + title[1:]
+    if len(audits) == 1 and any(len(of.groups) > 2 for of in samples.values()):
+        promise += " Beside the two groups furthest apart is that of the largest true difference."
     if any(case["n_rows_to_decide"] for case in cases):
         promise += f" The rows that a tolerance needs decide it in about {100 * _POWER:g} % of "
         promise += "cases, if gaps and shares of groups stay."

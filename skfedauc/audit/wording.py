@@ -271,7 +271,6 @@ def frame(
         )
         claims = f"If no group differs, {who} a false claim on {primary.noun}"
         rule = "; groups differ exactly where one excludes 0, and p values are adjusted likewise"
-        rule += ". Beside the two groups furthest apart, it is that of the largest true difference"
     else:
         kind, about, rule, (first, second) = "change", "AUCs", "", models
         title = f"did gaps between groups change from {first} to {second}?"
