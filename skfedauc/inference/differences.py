@@ -367,15 +367,20 @@ def squares_between(distance: Floats, error: Floats, share: Floats) -> Floats:
     return found
 
 
+def _nan() -> float:
+    return float("nan")
+
+
 @dataclasses.dataclass(frozen=True, repr=False, kw_only=True)
 class Result:
     """Fields of the results of all tests and comparisons; NaN, or empty, for what one lacks."""
 
-    estimate: float = np.nan
-    ci_low: float = np.nan
-    ci_high: float = np.nan
-    statistic: float = np.nan
-    pvalue: float = np.nan
+    # Defaults by a factory are no attributes of the class, whose documentation has its fields.
+    estimate: float = dataclasses.field(default_factory=_nan)
+    ci_low: float = dataclasses.field(default_factory=_nan)
+    ci_high: float = dataclasses.field(default_factory=_nan)
+    statistic: float = dataclasses.field(default_factory=_nan)
+    pvalue: float = dataclasses.field(default_factory=_nan)
     table: pd.DataFrame = dataclasses.field(default_factory=pd.DataFrame, compare=False)
 
 
