@@ -480,7 +480,7 @@ def test_the_first_lines_have_the_numbers_of_the_report(multi_class):
         assert f"\n{name} {value:.3f} ({low:.3f} to {high:.3f}): " in told
     lowest = table["auc"].idxmin()
     assert f"\nlowest average {table['auc'].min():.3f}: {lowest}, " in told
-    assert f"\ndifference of averages {np.ptp(table['auc']):.3f} (" in told
+    assert f"\nlargest difference of averages {np.ptp(table['auc']):.3f} (" in told
     assert "\npooled by class, lowest first: " in told
     for group, row in table.iterrows():
         line = f"  {row.auc:.3f}  {row.ci_low:.3f} to {row.ci_high:.3f} "

@@ -29,7 +29,7 @@ from skfedauc.cli.main import main
 
 LEAST = 10  # rows of each class of a compared group, everywhere
 NUMBER = r"(\d\.\d{3})"
-INTERVAL = rf"{NUMBER} \({NUMBER} to {NUMBER}\)"
+INTERVAL = rf"{NUMBER} \((?:true: )?{NUMBER} to {NUMBER}\)"
 
 
 def rows_of(seed, *, tiny=False, columns=("site",), weights=False, clusters=False, n=500, digits=3):

@@ -228,7 +228,8 @@ def test_no_difference_is_established_between_equal_groups():
     same = GroupAUC.from_predictions([0, 1] * 2, [0.1, 0.2] * 2, groups=list("aabb"))
     assert same.test_difference().clearest is None
     assert re.search(
-        r"difference 0\.\d+ \(.*\): (\d) minus (?!\1)\d\nNo difference is established, p = 0\.\d+: "
+        r"largest difference 0\.\d+ \(true: .*\): (\d) minus (?!\1)\d\n"
+        r"No difference is established, p = 0\.\d+: "
         rf"equal groups show about {null_difference_of(report):.2g} by chance\.\n",
         repr(report),
     )
@@ -246,7 +247,7 @@ def test_the_clearest_pair_is_named_if_a_tiny_group_differs_more():
     assert "clearest: '1' minus '0'" in repr(test)
     assert test.pvalue == pytest.approx(pairs["pvalue_adjusted"].min(), rel=1e-6)
     clearest = report.by_group["auc"]["1"] - report.by_group["auc"]["0"]
-    furthest = r"difference 0\.\d+ \(.*\): tiny \(only 2 positives\) minus 0\b"
+    furthest = r"largest difference 0\.\d+ \(true: .*\): tiny \(only 2 positives\) minus 0\b"
     differ = f"The groups differ, p < 0.0001: most clearly 1 minus 0, {clearest:.3f}."
     html = unescape(report._repr_html_())
     for told in (repr(report), html, report._repr_markdown_().replace("\\", "")):

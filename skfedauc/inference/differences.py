@@ -368,7 +368,7 @@ def squares_between(distance: Floats, error: Floats, share: Floats) -> Floats:
 
 
 def _nan() -> float:
-    return float("nan")
+    return np.nan  # one object, which equals itself in comparisons of fields
 
 
 @dataclasses.dataclass(frozen=True, repr=False, kw_only=True)
@@ -663,8 +663,8 @@ class MarginTest(Result):
         if self.groups:
             result = (
                 f"{'shown' if self.is_shown else 'not shown'}, pvalue={self.pvalue:.4g}, "
-                f"estimate={self.estimate:.4g}, {self.confidence_level * 100:g} % interval "
-                f"{self.ci_low:.4g} to {self.ci_high:.4g} by "
+                f"estimate={self.estimate:.4g}, one-sided {self.confidence_level * 100:g} % "
+                f"interval {self.ci_low:.4g} to {self.ci_high:.4g} by "
                 f"{' minus '.join(map(shortened, self.groups))}"
             )
         return f"MarginTest({self.claim}: {result}): {counted(self.n_groups, 'group')}{left_out}"

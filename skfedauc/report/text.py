@@ -290,6 +290,9 @@ def gap_lines(
 
     furthest = test.highest, test.lowest
     shown = number_with(test.estimate, test.ci_low, test.ci_high, certain)
+    if test.n_groups > 2:
+        # The limits are those of the largest true difference, whichever groups have it.
+        name, shown = f"largest {name}", shown.replace("(", "(true: ", 1)
     if np.isnan(test.pvalue):
         yield f"{name} {shown}: {minus(*furthest)}{f'; {why_no_test}' if why_no_test else ''}"
         return
