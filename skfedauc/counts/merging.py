@@ -118,11 +118,19 @@ class Part:
         self.keys = {source.key for source in self.sources}
         self.identifiers = {source.identifier for source in self.sources}
         self.is_named = all(source.name is not None for source in self.sources)
+        # Rows without a source are as in a file, where they have an identifier of their own.
+        if self.sources and isinstance(known, State) and not known.is_complete:
+            own = f"rows without a source {id(known)}"
+            self.keys.add((own,))
+            self.identifiers.add(own)
 
     @functools.cached_property
-    def digest(self) -> bytes:
-        """The counts' digest, which may read the file."""
-        return self.state().digest()
+    def content(self) -> tuple[Any, ...]:
+        """All that is equal in a retry, which may read the file."""
+        state = self.state()
+        kind = None if state.labels is None else _labels.kind_of(state.labels)
+        facts = state.disclosure, state.group_names, state.classes, state.n_missing
+        return state.digest(), kind, *facts
 
     def state(self) -> State:
         """Return the counts; a ValueError if the file changed since its sources were read."""
@@ -209,7 +217,7 @@ def _is_replaced(first: Part, second: Part, is_replacing: bool) -> bool | None:
     """
     ours, theirs = first.identifiers, second.identifiers
     if first.keys == second.keys:
-        if first.digest == second.digest:
+        if first.content == second.content:
             return False
         if is_replacing:
             return True
@@ -217,7 +225,7 @@ def _is_replaced(first: Part, second: Part, is_replacing: bool) -> bool | None:
         return False
     elif ours < theirs or (is_replacing and first.keys < second.keys):
         return True
-    elif len(first.sources) == len(second.sources) == 1 and first.digest == second.digest:
+    elif len(ours) == len(theirs) == 1 and first.content == second.content:
         one, other = (
             {of for of in enumerate(part.sources[0].key) if of[1] is not None}
             for part in (first, second)
@@ -246,6 +254,8 @@ def _overlap(first: Part, second: Part) -> MergeError:
     reason = "repeated"
     if first.keys == second.keys and len(first.sources) == 1:
         fact = f"{names} both are {what}, with different counts"
+        if first.content[0] == second.content[0]:
+            fact = f"{names} both are {what}, with different labels or rows left out"
         mend = (
             "Pass repeated='replace' to keep the last, or name them by with_source if both are to "
             "count, for instance with different periods."
