@@ -648,6 +648,28 @@ def test_parts_that_contradict_most_are_skipped_on_request(other, repeated, tmp_
                 assert merge(*parts, repeated=repeated, on_invalid="skip") == A + B + C
 
 
+@pytest.mark.parametrize("repeated", ["raise", "replace"])
+@pytest.mark.parametrize(
+    ("parts", "by_period"),
+    [
+        ([(A + B).reduced("bins"), A, B, C], False),
+        ([OTHER.reduced("bins"), A, B, C], False),
+        ([merge(A, FOUR.with_source("rome", model="m2"), models="any"), A, B, C], False),
+        ([B + TWO.with_source("oslo"), A, B], False),
+        ([A + NEXT, A, NEXT, B], True),
+        ([OF_SUMMARIES.regroup({"a": 1, "b": 2}), SUMMARY, SUMMARY + OF_SUMMARIES], False),
+    ],
+)
+def test_a_part_that_is_skipped_displaces_no_others(parts, by_period, repeated):
+    expected = merge(*parts[1:], by_period=by_period)
+    for shuffled in itertools.permutations(parts):
+        message = f"^1 part left out as invalid. part {shuffled.index(parts[0])}: "
+        with pytest.warns(UserWarning, match=message):
+            found = merge(*shuffled, by_period=by_period, repeated=repeated, on_invalid="skip")
+        assert found == expected
+        assert found.sources == expected.sources
+
+
 @pytest.mark.parametrize("most_kept", [0, 1 << 22])
 def test_a_merge_that_skips_files_keeps_what_it_read(tmp_path, monkeypatch, most_kept):
     paths, read = write_some(tmp_path, 3), []
@@ -660,7 +682,7 @@ def test_a_merge_that_skips_files_keeps_what_it_read(tmp_path, monkeypatch, most
     monkeypatch.setattr("skfedauc.counts.file_format.read_file", read_file_at)
     monkeypatch.setattr("skfedauc.counts.merging._MOST_KEPT", most_kept)
     assert ScoreCounts.merge(paths, on_invalid="skip") == expected
-    assert len(read) == (3 if most_kept else 6)
+    assert len(read) == (3 if most_kept else 9)
 
 
 @pytest.mark.parametrize(("scale", "is_refused"), [(1e2, False), (1e6, True), (1e7, True)])
