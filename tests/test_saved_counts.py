@@ -280,6 +280,60 @@ def test_a_retry_of_one_of_several_periods_counts_once_in_any_order():
         assert merge(*parts, by_period=True) == merge(A, NEXT, B, by_period=True)
 
 
+LABELED, RELABELED = (
+    ScoreCounts.from_predictions(y, [0.1, 0.2], groups=groups, pos_label=positive, missing="drop")
+    for y, groups, positive in ((["no", "yes"], ["a", "b"], "yes"), ([0, 1], ["a", "b"], 1))
+)
+ROWS = [0, 1] * 40, np.arange(80) / 80
+WITHHELD, WITHOUT = (
+    ScoreCounts.from_predictions(
+        *(of[:n] for of in ROWS),
+        groups=(["a"] * 70 + ["b"] * 10)[:n],
+        disclosure=rule("bins", min_count=30),
+    )
+    for n in (80, 70)
+)
+COLUMNS = {"y": [0, 1], "s": [0.1, 0.2], "site": ["a", "b"]}
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (LABELED, RELABELED),
+        (WITHHELD, WITHOUT),
+        (RELABELED, merge(RELABELED, ScoreCounts.from_predictions(
+            [0], [0.1], groups=[None], missing="drop"))),
+        (RELABELED, ScoreCounts.from_table(
+            pd.DataFrame(COLUMNS), label="y", score="s", group="site")),
+        (RELABELED.regroup({"a": ("a", 1), "b": ("b", 1)}),
+         RELABELED.regroup({"a": ("a", "1"), "b": ("b", "1")})),
+    ],
+)  # fmt: skip
+def test_a_retry_is_equal_in_all_but_identifier_and_metadata(one, other):
+    one, other = one.with_source("oslo"), other.with_source("oslo", metadata={"by": "mail"})
+    for parts in itertools.permutations([one, other]):
+        with pytest.raises(MergeError, match="both are the source 'oslo', with different lab"):
+            merge(*parts)
+        assert merge(*parts, repeated="replace").sources == parts[1].sources
+    assert merge(one, one.with_source("oslo", metadata={"by": "mail"})) == one
+
+
+def test_rows_without_a_source_are_never_lost():
+    """They are neither in another part nor a retry of other rows."""
+    more, again = A + TWO, AGAIN + TWO
+    for parts in itertools.permutations([AB, more]):
+        for repeated in ("raise", "replace"):
+            with pytest.raises(MergeError, match="both contain the source 'oslo'"):
+                merge(*parts, repeated=repeated)
+    for parts in itertools.permutations([more, again]):
+        with pytest.raises(MergeError, match="both contain the source 'oslo'"):
+            merge(*parts, repeated="replace")
+    with pytest.raises(MergeError, match="both contain the source 'oslo'"):
+        merge(more, AGAIN, repeated="replace")
+    for parts in itertools.permutations([more, A, C, more]):
+        assert merge(*parts, repeated="replace") == merge(*parts) == merge(ONE, TWO, FOUR)
+
+
 @pytest.mark.parametrize("name", CASES_OF_SOURCES)
 def test_retries_replacements_withdrawals_models_and_periods(name):
     make, expected = CASES_OF_SOURCES[name]
@@ -594,6 +648,28 @@ def test_parts_that_contradict_most_are_skipped_on_request(other, repeated, tmp_
                 assert merge(*parts, repeated=repeated, on_invalid="skip") == A + B + C
 
 
+@pytest.mark.parametrize("repeated", ["raise", "replace"])
+@pytest.mark.parametrize(
+    ("parts", "by_period"),
+    [
+        ([(A + B).reduced("bins"), A, B, C], False),
+        ([OTHER.reduced("bins"), A, B, C], False),
+        ([merge(A, FOUR.with_source("rome", model="m2"), models="any"), A, B, C], False),
+        ([B + TWO.with_source("oslo"), A, B], False),
+        ([A + NEXT, A, NEXT, B], True),
+        ([OF_SUMMARIES.regroup({"a": 1, "b": 2}), SUMMARY, SUMMARY + OF_SUMMARIES], False),
+    ],
+)
+def test_a_part_that_is_skipped_displaces_no_others(parts, by_period, repeated):
+    expected = merge(*parts[1:], by_period=by_period)
+    for shuffled in itertools.permutations(parts):
+        message = f"^1 part left out as invalid. part {shuffled.index(parts[0])}: "
+        with pytest.warns(UserWarning, match=message):
+            found = merge(*shuffled, by_period=by_period, repeated=repeated, on_invalid="skip")
+        assert found == expected
+        assert found.sources == expected.sources
+
+
 @pytest.mark.parametrize("most_kept", [0, 1 << 22])
 def test_a_merge_that_skips_files_keeps_what_it_read(tmp_path, monkeypatch, most_kept):
     paths, read = write_some(tmp_path, 3), []
@@ -606,7 +682,7 @@ def test_a_merge_that_skips_files_keeps_what_it_read(tmp_path, monkeypatch, most
     monkeypatch.setattr("skfedauc.counts.file_format.read_file", read_file_at)
     monkeypatch.setattr("skfedauc.counts.merging._MOST_KEPT", most_kept)
     assert ScoreCounts.merge(paths, on_invalid="skip") == expected
-    assert len(read) == (3 if most_kept else 6)
+    assert len(read) == (3 if most_kept else 9)
 
 
 @pytest.mark.parametrize(("scale", "is_refused"), [(1e2, False), (1e6, True), (1e7, True)])

@@ -118,11 +118,19 @@ class Part:
         self.keys = {source.key for source in self.sources}
         self.identifiers = {source.identifier for source in self.sources}
         self.is_named = all(source.name is not None for source in self.sources)
+        # Rows without a source are as in a file, where they have an identifier of their own.
+        if self.sources and isinstance(known, State) and not known.is_complete:
+            own = f"rows without a source {id(known)}"
+            self.keys.add((own,))
+            self.identifiers.add(own)
 
     @functools.cached_property
-    def digest(self) -> bytes:
-        """The counts' digest, which may read the file."""
-        return self.state().digest()
+    def content(self) -> tuple[Any, ...]:
+        """All that is equal in a retry, which may read the file."""
+        state = self.state()
+        kind = None if state.labels is None else _labels.kind_of(state.labels)
+        facts = state.disclosure, state.group_names, state.classes, state.n_missing
+        return state.digest(), kind, *facts
 
     def state(self) -> State:
         """Return the counts; a ValueError if the file changed since its sources were read."""
@@ -141,7 +149,7 @@ def _facts_of(state: State) -> tuple[Any, ...]:
 
 
 def _each_once(
-    parts: Iterable[tuple[int, Part]], is_replacing: bool, invalid: Invalid | None
+    parts: Sequence[tuple[int, Part]], is_replacing: bool, invalid: Invalid | None
 ) -> dict[int, Part]:
     """Return the parts to add by number: each counting once.
 
@@ -151,6 +159,7 @@ def _each_once(
     kept, by_mark, unclear = dict[int, Part](), dict[Any, int](), list[tuple[int, int]]()
     # Keys of sources by the facts that they lack, and by each of their facts or some of them
     keys: defaultdict[Any, set[Any]] = defaultdict(set)
+    errors: Invalid | None = None if invalid is None else []
     for number, part in parts:
         marks = part.keys | part.identifiers
         similar = set[Any]().union(
@@ -161,7 +170,7 @@ def _each_once(
             )
         )
         earlier = sorted({by_mark.get(mark, -1) for mark in marks | similar} & kept.keys())
-        with _leaving_out(part, invalid):
+        with _leaving_out(part, errors):
             is_replaced = [_is_replaced(kept[n], part, is_replacing) for n in earlier]
             if False in is_replaced:
                 if True in is_replaced:
@@ -176,12 +185,19 @@ def _each_once(
             by_mark.update(dict.fromkeys(marks, number))
             for key, lacking in itertools.product(part.keys, _LACKING):
                 keys[_lacking(key), _without(key, lacking)].add(key)
+    refused = set[int]()
     for numbers in unclear:  # unless a later part replaced one of them
         if kept.keys() >= {*numbers}:
             first, second = (kept[number] for number in numbers)
             one, other = (of.key.count(None) for of in _shared(first, second))
+            refused.add(numbers[other >= one])
             with _leaving_out(kept.pop(numbers[other >= one]), invalid):
                 raise _overlap(first, second)
+    if refused:  # what these parts replaced counts again
+        rest = [(number, part) for number, part in parts if number not in refused]
+        return _each_once(rest, is_replacing, invalid)
+    if invalid is not None:
+        invalid += errors or []
     return kept
 
 
@@ -209,7 +225,7 @@ def _is_replaced(first: Part, second: Part, is_replacing: bool) -> bool | None:
     """
     ours, theirs = first.identifiers, second.identifiers
     if first.keys == second.keys:
-        if first.digest == second.digest:
+        if first.content == second.content:
             return False
         if is_replacing:
             return True
@@ -217,7 +233,7 @@ def _is_replaced(first: Part, second: Part, is_replacing: bool) -> bool | None:
         return False
     elif ours < theirs or (is_replacing and first.keys < second.keys):
         return True
-    elif len(first.sources) == len(second.sources) == 1 and first.digest == second.digest:
+    elif len(ours) == len(theirs) == 1 and first.content == second.content:
         one, other = (
             {of for of in enumerate(part.sources[0].key) if of[1] is not None}
             for part in (first, second)
@@ -246,6 +262,8 @@ def _overlap(first: Part, second: Part) -> MergeError:
     reason = "repeated"
     if first.keys == second.keys and len(first.sources) == 1:
         fact = f"{names} both are {what}, with different counts"
+        if first.content[0] == second.content[0]:
+            fact = f"{names} both are {what}, with different labels or rows left out"
         mend = (
             "Pass repeated='replace' to keep the last, or name them by with_source if both are to "
             "count, for instance with different periods."
@@ -289,14 +307,36 @@ def merged(
     n_alike = Counter(part.facts for part in found)
     order = list(range(len(found)))
     if is_skipping:
-        order.sort(key=lambda number: -n_alike[found[number].facts])
-    each = [*enumerate(found)] if is_replacing else [(number, found[number]) for number in order]
-    kept = _each_once(each, is_replacing, invalid)
+        last_first = -1 if is_replacing else 1
+        order.sort(key=lambda number: (-n_alike[found[number].facts], last_first * number))
+        # A part that contradicts the others must not replace its own parts or an earlier one.
+        order = [
+            number
+            for number in order
+            if _is_admitted(found[number], agreement, rule, with_periods, invalid)
+        ]
+    each = sorted(order) if is_replacing else order
+    kept = _each_once([(number, found[number]) for number in each], is_replacing, invalid)
     added = [kept[number] for number in order if number in kept]
     state = _sum_of_files(added, agreement, rule, with_periods, invalid)
     refused = {name for name, _ in invalid or ()}
     again = [part.name for number, part in enumerate(found) if number not in kept]
     return state, [name for name in again if name not in refused], invalid or []
+
+
+def _is_admitted(
+    part: Part,
+    agreement: Agreement,
+    rule: Disclosure | None,
+    with_periods: bool,
+    invalid: Invalid | None,
+) -> bool:
+    """Return whether the part agrees, even if others have its rows; if not, it is invalid."""
+    with _leaving_out(part, invalid):
+        _, state = _at_one_level(part, rule, with_periods)
+        agreement.admit(part.name, state, has_own_rows=False)
+        return True
+    return False
 
 
 @contextlib.contextmanager
@@ -378,15 +418,7 @@ def _sum_of_files(
     size = 0
     for part in kept:
         with _leaving_out(part, invalid):
-            whole = part.state()
-            if with_periods:
-                whole = _by_period(whole, part.name)
-            state = whole
-            if rule is not None:
-                try:
-                    state = at_level(whole, rule, widen=True)
-                except ValueError as error:
-                    raise MergeError(f"{part.name}: {error}") from error
+            whole, state = _at_one_level(part, rule, with_periods)
             agreement.admit(part.name, state)
             waiting.append(state)
             if not part.is_in_memory:
@@ -403,6 +435,19 @@ def _sum_of_files(
         raise ValueError(f"parts must have at least one ScoreCounts; got none.{reasons}")
     _warn_of_alike(alike)
     return sum_of(waiting)
+
+
+def _at_one_level(part: Part, rule: Disclosure | None, with_periods: bool) -> tuple[State, State]:
+    """Return a part's counts, with their period as a group on request, as sent and at a level."""
+    whole = part.state()
+    if with_periods:
+        whole = _by_period(whole, part.name)
+    if rule is None:
+        return whole, whole
+    try:
+        return whole, at_level(whole, rule, widen=True)
+    except ValueError as error:
+        raise MergeError(f"{part.name}: {error}") from error
 
 
 def _by_period(state: State, name: str) -> State:
@@ -460,14 +505,17 @@ class Agreement:
         # The first part with each value of a fact, which a method gives its name
         self._first: defaultdict[str, dict[Any, Any]] = defaultdict(dict)
 
-    def admit(self, name: str, state: State) -> None:
-        """Check a part and its level; a part that is refused leaves no trace."""
+    def admit(self, name: str, state: State, *, has_own_rows: bool = True) -> None:
+        """Check a part and its level; a part that is refused leaves no trace.
+
+        Without rows of its own, it may be a summary of groups that another part has.
+        """
         groups, classes = self._first.pop("group", {}), self._classes
         before = {fact: dict(known) for fact, known in self._first.items()}
         self._first["group"] = groups
         try:
             self.check(name, state)
-            self.check_level(name, state)
+            self.check_level(name, state, has_own_rows=has_own_rows)
         except MergeError:
             self._first, self._classes = defaultdict(dict, before | {"group": groups}), classes
             raise
@@ -493,7 +541,7 @@ class Agreement:
                 "model",
             )
 
-    def check_level(self, name: str, state: State) -> None:
+    def check_level(self, name: str, state: State, *, has_own_rows: bool = True) -> None:
         """Raise a MergeError for a part with another disclosure level or other bins.
 
         Ranges that are not bins of one rule agree with any bins. Summaries agree if their groups
@@ -517,7 +565,7 @@ class Agreement:
             )
             fact = f"{first} is {level_in_words(one)}, and {second} is {level_in_words(other)}"
             raise MergeDisclosureError(fact, mend, "disclosure")
-        if rule.level == "summary":
+        if rule.level == "summary" and has_own_rows:
             self._check_groups_of_summary(name, state)
 
     def _check_groups_of_summary(self, name: str, state: State) -> None:
