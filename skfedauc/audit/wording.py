@@ -118,9 +118,9 @@ def _beside_few(found: Answer) -> str:
 def with_few(found: Answer) -> str:
     """Return the groups of few rows which have the largest gap, or an empty text."""
     ends = [_marked(found, g) for g in (found.lowest, found.highest) if g in found.few]
-    # A tolerance may not be met without these groups as well.
-    is_met_without = found.limit is None or not found.shown.ci_low > found.limit
-    return f", with {_words.enumerated(ends)}" if ends and is_met_without else ""
+    # Other groups alone may show that a tolerance is not met.
+    is_by_few = found.limit is None or not found.shown.ci_low > found.limit
+    return f", with {_words.enumerated(ends)}" if ends and is_by_few else ""
 
 
 def _tested(found: Answer, sign: str = "") -> str:

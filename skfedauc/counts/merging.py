@@ -214,7 +214,8 @@ def _without(key: tuple[Any, ...], lacking: tuple[bool, ...]) -> tuple[Any, ...]
     return key[0], *(None if is_absent else fact for fact, is_absent in facts)
 
 
-def _agree(key: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
+def agree(key: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
+    """Return whether two sources may have the same rows: they agree in all that both name."""
     return all(a == b or None in (a, b) for a, b in zip(key, other, strict=False))
 
 
@@ -251,7 +252,7 @@ def _shared(first: Part, second: Part) -> tuple[Source, Source]:
         (one, other)
         for other in second.sources
         for one in first.sources
-        if one.identifier == other.identifier or _agree(one.key, other.key)
+        if one.identifier == other.identifier or agree(one.key, other.key)
     )
 
 

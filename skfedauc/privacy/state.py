@@ -13,7 +13,7 @@ import json
 import math
 import re
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -24,7 +24,7 @@ from skfedauc import _group_codes, _input, _labels
 from skfedauc._words import counted, listed
 from skfedauc.counts import Bins, ScoreCounts
 from skfedauc.counts.files import check, entry_of, label_of
-from skfedauc.counts.merging import Agreement
+from skfedauc.counts.merging import Agreement, agree
 from skfedauc.counts.score_counts import identified, view_of
 from skfedauc.counts.state import Source, are_sources, in_order
 from skfedauc.counts.vectors import check_for_bins, counts_by_bin
@@ -214,7 +214,7 @@ def _check_distinct(parts: Mapping[str, State]) -> None:
     A site that drew noise twice has two releases with one name.
     """
     seen: dict[str, str] = {}
-    of_names = defaultdict[str | None, list[tuple[str | None, str | None]]](list)
+    of_names = defaultdict[str | None, list[tuple[str | None, ...]]](list)
     models: set[str | None] = set()
     for name, part in parts.items():
         items: tuple[Release | Source, ...] = (*part.releases, *part.sources)
@@ -234,7 +234,11 @@ def _check_distinct(parts: Mapping[str, State]) -> None:
             "may not be comparable. Merge the parts of each model by themselves.",
             UserWarning,
         )
-    repeated = sorted(filter(None, (of for of, facts in of_names.items() if _may_repeat(facts))))
+    repeated = sorted(
+        name
+        for name, facts in of_names.items()
+        if name and any(itertools.starmap(agree, itertools.combinations(facts, 2)))
+    )
     if repeated:
         _input.warn(
             f"several releases or exact counts have the same source name, {listed(repeated)}. If "
@@ -242,14 +246,6 @@ def _check_distinct(parts: Mapping[str, State]) -> None:
             "add up: leave one out. If they are of different rows, give them different names.",
             UserWarning,
         )
-
-
-def _may_repeat(facts: Sequence[tuple[str | None, ...]]) -> bool:
-    """Return whether two of a source's facts agree in all that both name."""
-    return any(
-        all(a == b or None in (a, b) for a, b in zip(one, other, strict=True))
-        for one, other in itertools.combinations(facts, 2)
-    )
 
 
 def content_of(state: State) -> bytes:
