@@ -242,7 +242,10 @@ def _check_order(counts: ScoreCounts, periods: list[Any]) -> None:
         )
     is_ordered = any(view_of(counts).orders[-1:])
     texts = sorted(period for period in periods if isinstance(period, str))
-    if not is_ordered and len({re.sub(r"\d", "0", text) for text in texts}) > 1:
+    numbers = [re.findall(r"\d+", text) for text in texts]
+    # The year must be first if there are several numbers, as in "2026-09" or "2026 Q3".
+    is_unclear = any(len(of) > 1 and len(of[0]) != 4 for of in numbers)
+    if not is_ordered and (is_unclear or len({re.sub(r"\d", "0", text) for text in texts}) > 1):
         raise ValueError(
             f"the periods would be in the order of their text, {_words.listed(texts, most=6)}, "
             "which may not be their order in time. Name them by numbers of equal length, such as "

@@ -66,6 +66,11 @@ def test_a_file_keeps_the_period_beside_another_column_of_this_name():
     again = ScoreCounts.from_bytes(merged.to_bytes())
     assert (again, again.group_names) == (merged, ("period", "site", "period"))
     assert again.groups == (("day", "va", "7"), ("night", "va", "7"))
+    shifts = pd.Series(["day", "night"], name="period")
+    counts = ScoreCounts.from_predictions([0, 1], [0.1, 0.2], groups=shifts)
+    merged = ScoreCounts.merge([counts.with_source("oslo", period="7")], by_period=True)
+    assert merged.groups == (("day", "7"), ("night", "7"))
+    assert ScoreCounts.merge([counts], by_period=True) == counts
 
 
 @pytest.mark.parametrize(("level", "error"), [(Bins.of_scores(), 0.01), ("summary", 1e-12)])
@@ -235,6 +240,13 @@ def test_periods_that_may_not_be_in_order_of_time_are_refused(tmp_path):
     ):
         with pytest.raises(ValueError, match="order of their text, 'Dec 2026', 'Nov 2026'"):
             find_change(counts)
+    for texts in (["Q1 2026", "Q4 2025"], ["01/2026", "12/2025"], ["2026", "2025", "2024"]):
+        named = pd.Series(np.resize(texts, 2400), name="period")
+        counts = ScoreCounts.from_predictions(y, score, groups=named)
+        if texts[0] != "2026":
+            with pytest.raises(ValueError, match="order of their text"):
+                find_change(counts)
+    assert find_change(counts).loc["all", "n_periods"] == 3
     lacking = pd.Series(np.where(period == names[0], None, "2026-10"), name="period")
     with pytest.raises(ValueError, match="is no point in time; count the rows with missing='drop'"):
         find_change(ScoreCounts.from_predictions(y, score, groups=lacking, missing="group"))

@@ -273,11 +273,28 @@ def test_counts_that_lack_the_model_or_the_period_never_count_twice(first, secon
     assert left == (one if len(first) >= len(second) else other)
 
 
-def test_a_retry_of_one_of_several_periods_counts_once_in_any_order():
+def test_the_order_of_parts_decides_neither_whether_they_merge_nor_what_they_sum_to():
+    of_two = ({}, {"model": "m1"}, {"period": "2026-10"})
+    unnamed = [made(seed).with_source("oslo", **facts) for facts in of_two for seed in (1, 2)]
+    sums = [AB, AGAIN + B, BC, A + NEXT, A + TWO, made(1).with_source("oslo") + B]
+    pool = [A, AGAIN, B, NEXT, OTHER, A.with_source("rio"), *unnamed, *sums]
+    rng, n_sums = np.random.default_rng(0), 0
+    for size in rng.integers(2, 5, size=120):
+        found = []
+        for parts in itertools.islice(itertools.permutations(rng.choice(pool, size, False)), 8):
+            try:
+                found.append(merge(*parts))
+            except MergeError:
+                found.append(None)
+        assert all(of == found[0] for of in found)
+        n_sums += found[0] is not None
+    assert 20 < n_sums < 100
     again = made(1).with_source("oslo")
     for parts in itertools.permutations([A, NEXT, again, B]):
         assert merge(*parts) == merge(ONE, TWO, THREE)
         assert merge(*parts, by_period=True) == merge(A, NEXT, B, by_period=True)
+    for parts in itertools.permutations([A, again, AGAIN, AB]):
+        assert merge(*parts) == merge(*parts, repeated="replace") == merge(ONE, THREE)
 
 
 LABELED, RELABELED = (
@@ -668,6 +685,28 @@ def test_a_part_that_is_skipped_displaces_no_others(parts, by_period, repeated):
             found = merge(*shuffled, by_period=by_period, repeated=repeated, on_invalid="skip")
         assert found == expected
         assert found.sources == expected.sources
+
+
+def test_a_sum_that_is_refused_leaves_the_parts_that_it_replaced(tmp_path, monkeypatch):
+    of_rome = OF_SUMMARIES.regroup({"a": "e", "b": "f"})
+    other = made(7).regroup({"a": "e", "b": "f"}).reduced("summary").with_source("oslo")
+    parts = [SUMMARY, of_rome, SUMMARY + other]  # two summaries with one group
+    with pytest.warns(UserWarning, match="^1 part left out .* part 2: part 1 and part 2 are summ"):
+        assert merge(*parts, on_invalid="skip") == SUMMARY + of_rome
+    # A file that is gone when its counts are added
+    path, read = tmp_path / "sum.skfa", []
+    AB.save(path)
+
+    def read_file_at(path, most):
+        read.append(path)
+        if len(read) > 2:
+            raise FileNotFoundError("gone")
+        return path.read_bytes()
+
+    monkeypatch.setattr("skfedauc.counts.file_format.read_file", read_file_at)
+    monkeypatch.setattr("skfedauc.counts.merging._MOST_KEPT", 0)
+    with pytest.warns(UserWarning, match="^1 part left out as invalid. '.*sum.skfa': gone"):
+        assert merge(A, path, C, on_invalid="skip") == A + C
 
 
 @pytest.mark.parametrize("most_kept", [0, 1 << 22])

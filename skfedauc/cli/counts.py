@@ -196,10 +196,13 @@ def _write_private(counts: ScoreCounts, rule: Disclosure | None, arguments: Argu
 def merge(arguments: Arguments) -> Iterator[list[str]]:
     """Yield the lines to print, and write the sum at the end."""
     rule = _rule_of(arguments)
-    lines, twice, valid = list[str](), list[str](), dict[str, str]()
+    lines, twice, valid = list[str](), list[str](), dict[str, Any]()
+    to_take_out = {path: read_counts(path) for path in arguments.without}
+    taken_out = set[str]()
     for path in arguments.files:
         try:
-            lines.append(_line(path, read_counts(path)))
+            counts = read_counts(path)
+            lines.append(_line(path, counts))
         except CommandError as error:
             if not arguments.skip_invalid:
                 raise
@@ -207,6 +210,10 @@ def merge(arguments: Arguments) -> Iterator[list[str]]:
         else:
             twice += [path] if valid.pop(path, None) else []
             valid[path] = path
+            for name, part in to_take_out.items():
+                if _identifiers_of(part) & _identifiers_of(counts):
+                    valid[path] = counts = _without(counts, name, part)
+                    taken_out.add(name)
     with refusals():
         try:
             whole, repeated, invalid = merge_named(
@@ -224,18 +231,26 @@ def merge(arguments: Arguments) -> Iterator[list[str]]:
     lines += [
         f"{path}: not added: another file repeats or replaces it" for path in [*twice, *repeated]
     ]
-    for path in arguments.without:
-        part = read_counts(path)
-        try:
-            whole -= part
-        except MergeError as error:
-            raise CommandError(f"{path} cannot be taken out: {in_words(error.fact)}") from None
+    for path, part in to_take_out.items():
+        if path not in taken_out:
+            _without(whole, path, part)  # raises the reason
         lines.append(f"{path}: taken out")
     warn_of_spellings(whole)
     yield [*lines, _line("sum", whole)]
     with refusals(written=arguments.output):
         whole.save(arguments.output)
     yield [f"The sum is in {arguments.output}."]
+
+
+def _identifiers_of(counts: ScoreCounts) -> set[str]:
+    return {source.identifier for source in counts.sources}
+
+
+def _without(counts: ScoreCounts, path: str, part: ScoreCounts) -> ScoreCounts:
+    try:
+        return counts - part
+    except MergeError as error:
+        raise CommandError(f"{path} cannot be taken out: {in_words(error.fact)}") from None
 
 
 def _refused(error: Exception) -> str:

@@ -113,15 +113,15 @@ class Part:
     ) -> None:
         self.name, self._counts = name, counts
         self.is_in_memory = isinstance(counts, State)
-        self.sources = known.sources if isinstance(known, State) else known
+        self.sources = self._sources_read = known.sources if isinstance(known, State) else known
         self.facts = _facts_of(known) if isinstance(known, State) else None
-        self.keys = {source.key for source in self.sources}
+        self.keys = frozenset(source.key for source in self.sources)
         self.identifiers = {source.identifier for source in self.sources}
         self.is_named = all(source.name is not None for source in self.sources)
         # Rows without a source are as in a file, where they have an identifier of their own.
         if self.sources and isinstance(known, State) and not known.is_complete:
             own = f"rows without a source {id(known)}"
-            self.keys.add((own,))
+            self.keys |= {(own,)}
             self.identifiers.add(own)
 
     @functools.cached_property
@@ -135,7 +135,7 @@ class Part:
     def state(self) -> State:
         """Return the counts; a ValueError if the file changed since its sources were read."""
         state = self._counts if isinstance(self._counts, State) else self._counts()
-        if state.sources != self.sources:
+        if state.sources != self._sources_read:
             raise ValueError(f"{self.name} has changed while it was read.")
         return state
 
@@ -148,102 +148,152 @@ def _facts_of(state: State) -> tuple[Any, ...]:
     return rule.level, rule.bins, state.classes.pos_label, state.group_names, kind, models
 
 
+class _Errors(dict[Part, ValueError | OSError]):
+    """Errors of the parts that a merge leaves out; if it skips none, the first one is raised."""
+
+    def __init__(self, is_skipping: bool) -> None:
+        self.is_skipping = is_skipping
+
+    @contextlib.contextmanager
+    def leaving_out(self, part: Part) -> Iterator[None]:
+        try:
+            yield
+        except (ValueError, OSError) as error:
+            if not self.is_skipping:
+                raise
+            self[part] = error
+
+
 def _each_once(
-    parts: Sequence[tuple[int, Part]], is_replacing: bool, invalid: Invalid | None
-) -> dict[int, Part]:
-    """Return the parts to add by number: each counting once.
+    parts: Sequence[Part], is_replacing: bool, refused: _Errors
+) -> tuple[dict[Part, None], _Errors]:
+    """Return the parts to add, each counting once, and the errors of those that overlap with them.
 
-    A part that lacks the model or the period that another one of its source names may have the same
-    rows. It is a retry if the counts are equal, and invalid otherwise.
+    `refused` gets the errors of parts that may have the rows of others, or can no longer be read.
     """
-    kept, by_mark, unclear = dict[int, Part](), dict[Any, int](), list[tuple[int, int]]()
-    # Keys of sources by the facts that they lack, and by each of their facts or some of them
-    keys: defaultdict[Any, set[Any]] = defaultdict(set)
-    errors: Invalid | None = None if invalid is None else []
-    for number, part in parts:
-        marks = part.keys | part.identifiers
-        similar = set[Any]().union(
-            *(
-                keys[lacking, _without(key, lacking)]
-                for key in part.keys
-                for lacking in _LACKING - {_lacking(key)}
-            )
-        )
-        earlier = sorted({by_mark.get(mark, -1) for mark in marks | similar} & kept.keys())
-        with _leaving_out(part, errors):
-            is_replaced = [_is_replaced(kept[n], part, is_replacing) for n in earlier]
-            if False in is_replaced:
-                if True in is_replaced:
-                    raise _overlap(kept[earlier[0]], part)
-                continue
-            unclear += [
-                (n, number) for n, known in zip(earlier, is_replaced, strict=True) if known is None
-            ]
-            for n in itertools.compress(earlier, is_replaced):
-                del kept[n]
-            kept[number] = part
-            by_mark.update(dict.fromkeys(marks, number))
-            for key, lacking in itertools.product(part.keys, _LACKING):
-                keys[_lacking(key), _without(key, lacking)].add(key)
-    refused = set[int]()
-    for numbers in unclear:  # unless a later part replaced one of them
-        if kept.keys() >= {*numbers}:
-            first, second = (kept[number] for number in numbers)
-            one, other = (of.key.count(None) for of in _shared(first, second))
-            refused.add(numbers[other >= one])
-            with _leaving_out(kept.pop(numbers[other >= one]), invalid):
-                raise _overlap(first, second)
-    if refused:  # what these parts replaced counts again
-        rest = [(number, part) for number, part in parts if number not in refused]
-        return _each_once(rest, is_replacing, invalid)
-    if invalid is not None:
-        invalid += errors or []
-    return kept
+    retries = _retries_of(parts, refused)
+    overlapping = _Errors(refused.is_skipping)
+    kept, holders = dict[Part, None](), dict[Any, Part]()
+    place = {part: number for number, part in enumerate(parts)}
+    for part in parts:
+        marks = part.keys if part in retries else part.keys | part.identifiers
+        holding = {holders[mark] for mark in marks & holders.keys()} & kept.keys()
+        earlier = sorted(holding, key=place.__getitem__)
+        with overlapping.leaving_out(part):
+            is_displaced = [_is_displaced(first, part, is_replacing) for first in earlier]
+            if all(is_displaced):
+                for first in earlier:
+                    del kept[first]
+                kept[part] = None
+                holders.update(dict.fromkeys(marks, part))
+            elif any(is_displaced):
+                raise _overlap(earlier[0], part)
+    for retry in retries & kept.keys():
+        del kept[retry]
+    _refuse_unclear(kept, refused)
+    return kept, overlapping
 
 
-# Which of model and period a source lacks
-_LACKING = set(itertools.product((False, True), repeat=2))
+def _retries_of(parts: Sequence[Part], refused: _Errors) -> set[Part]:
+    """Return parts that lack facts of a source which another part with their counts has.
 
-
-def _lacking(key: tuple[Any, ...]) -> tuple[bool, ...]:
-    return tuple(fact is None for fact in key[1:])
-
-
-def _without(key: tuple[Any, ...], lacking: tuple[bool, ...]) -> tuple[Any, ...]:
-    facts = zip(key[1:], lacking, strict=False)
-    return key[0], *(None if is_absent else fact for fact, is_absent in facts)
-
-
-def agree(key: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
-    """Return whether two sources may have the same rows: they agree in all that both name."""
-    return all(a == b or None in (a, b) for a, b in zip(key, other, strict=False))
-
-
-def _is_replaced(first: Part, second: Part, is_replacing: bool) -> bool | None:
-    """Return whether the second part takes the place of the first.
-
-    It is False for a retry, and None if it is unclear whether they have the same rows.
+    Countings of the same sources with equal counts get the same identifiers, also in sums.
     """
-    ours, theirs = first.identifiers, second.identifiers
+    n_alike = Counter(part.keys for part in parts)
+    same, first, retries = dict[str, str](), dict[Any, Part](), set[Part]()
+
+    def known(identifier: str) -> str:
+        while identifier in same:
+            identifier = same[identifier]
+        return identifier
+
+    def link(identifier: str, other: str) -> None:
+        if known(identifier) != known(other):
+            same[known(identifier)] = known(other)
+
+    for part in parts:
+        if n_alike[part.keys] > 1:
+            with refused.leaving_out(part):
+                like = first.setdefault((part.keys, part.content), part)
+                by_key = {source.key: source.identifier for source in like.sources}
+                for source in part.sources:
+                    link(source.identifier, by_key[source.key])
+    for one, other in _unclear_pairs(parts):
+        with refused.leaving_out(other):
+            if less := _retry_of(one, other):
+                retries.add(less)
+                (source,), (named,) = less.sources, (other if less is one else one).sources
+                if source.identifier not in same:  # two periods may have equal counts
+                    link(source.identifier, named.identifier)
+    for part in parts if same else ():
+        part.identifiers = set(map(known, part.identifiers))
+        part.sources = tuple(of._replace(identifier=known(of.identifier)) for of in part.sources)
+    return retries
+
+
+def _is_displaced(first: Part, second: Part, is_replacing: bool) -> bool:
+    """Return whether the second part takes the place of the first, rather than repeats its rows."""
     if first.keys == second.keys:
         if first.content == second.content:
             return False
         if is_replacing:
             return True
-    elif theirs < ours:  # the part is in the sum already
+    elif _is_within(second, first):  # the sum has the part already
         return False
-    elif ours < theirs or (is_replacing and first.keys < second.keys):
+    elif _is_within(first, second) or (is_replacing and first.keys < second.keys):
         return True
-    elif len(ours) == len(theirs) == 1 and first.content == second.content:
-        one, other = (
-            {of for of in enumerate(part.sources[0].key) if of[1] is not None}
-            for part in (first, second)
-        )
-        if one < other or other < one:
-            return one < other
-    if not (first.keys & second.keys or ours & theirs):
-        return None
     raise _overlap(first, second)
+
+
+def _is_within(part: Part, whole: Part) -> bool:
+    keys = {source.identifier: source.key for source in whole.sources}
+    return part.identifiers < whole.identifiers and all(
+        agree(source.key, keys[source.identifier]) for source in part.sources
+    )
+
+
+def _retry_of(first: Part, second: Part) -> Part | None:
+    """Return the one of two parts with equal counts that lacks facts of the other's source."""
+    if len(first.sources) == len(second.sources) == 1 and first.content == second.content:
+        one, other = (set(enumerate(part.sources[0].key)) - _UNKNOWN for part in (first, second))
+        if one < other or other < one:
+            return first if one < other else second
+    return None
+
+
+def _refuse_unclear(kept: dict[Part, None], refused: _Errors) -> None:
+    """Take out parts that lack the model or the period of a source, and may have another's rows."""
+    for first, second in list(_unclear_pairs(kept)):
+        if {first, second} <= kept.keys():
+            one, other = (set(of.key) - {None} for of in _shared(first, second))
+            less = first if len(one) < len(other) else second
+            del kept[less]
+            with refused.leaving_out(less):
+                raise _overlap(first, second)
+
+
+# Facts of a source's key that are not known: the model and the period
+_UNKNOWN = {(1, None), (2, None)}
+
+
+def _unclear_pairs(parts: Iterable[Part]) -> Iterator[tuple[Part, Part]]:
+    """Yield parts with sources that agree, of which one lacks a fact that the other has."""
+    # By the facts that a source has, and by those that it shares with others
+    known = defaultdict[Any, list[Part]](list)
+    for part, source in ((of, source) for of in parts for source in of.sources):
+        name, *facts = source.key
+        own = tuple(fact is not None for fact in facts)
+        for has in itertools.product((False, True), repeat=len(facts)):
+            pairs = zip(facts, has, strict=True)
+            shared = name, *(fact if is_known else None for fact, is_known in pairs)
+            if has != own:
+                yield from ((first, part) for first in known[has, shared] if first is not part)
+            known[own, shared].append(part)
+
+
+def agree(key: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
+    """Return whether two sources may have the same rows: they agree in all that both name."""
+    return all(a == b or None in (a, b) for a, b in zip(key, other, strict=False))
 
 
 def _shared(first: Part, second: Part) -> tuple[Source, Source]:
@@ -299,56 +349,38 @@ def merged(
             "merge takes no min_count: each site applies it once, before it sends counts."
         )
     is_replacing = _input.check_option("repeated", repeated, ("raise", "replace")) == "replace"
-    agreement = Agreement(models=_input.check_option("models", models, ("same", "any")))
+    of_models = _input.check_option("models", models, ("same", "any"))
     with_periods = _input.check_flag(by_period, "by_period")
     is_skipping = _input.check_option("on_invalid", on_invalid, ("raise", "skip")) == "skip"
-    invalid: Invalid | None = [] if is_skipping else None
-    found = list(_parts_of(parts, check_limits(limits), invalid))
-    # Parts that agree with most go first, so that a single one cannot make all others invalid.
-    n_alike = Counter(part.facts for part in found)
-    order = list(range(len(found)))
+    invalid: Invalid = []
+    found = list(_parts_of(parts, check_limits(limits), invalid if is_skipping else None))
+    refused, order = _Errors(is_skipping), found
     if is_skipping:
-        last_first = -1 if is_replacing else 1
-        order.sort(key=lambda number: (-n_alike[found[number].facts], last_first * number))
+        # Parts that agree with most go first, so that a single one cannot make all others invalid.
+        n_alike = Counter(part.facts for part in found)
+        order = sorted(found[::-1] if is_replacing else found, key=lambda of: -n_alike[of.facts])
         # A part that contradicts the others must not replace its own parts or an earlier one.
-        order = [
-            number
-            for number in order
-            if _is_admitted(found[number], agreement, rule, with_periods, invalid)
-        ]
-    each = sorted(order) if is_replacing else order
-    kept = _each_once([(number, found[number]) for number in each], is_replacing, invalid)
-    added = [kept[number] for number in order if number in kept]
-    state = _sum_of_files(added, agreement, rule, with_periods, invalid)
-    refused = {name for name, _ in invalid or ()}
-    again = [part.name for number, part in enumerate(found) if number not in kept]
-    return state, [name for name in again if name not in refused], invalid or []
-
-
-def _is_admitted(
-    part: Part,
-    agreement: Agreement,
-    rule: Disclosure | None,
-    with_periods: bool,
-    invalid: Invalid | None,
-) -> bool:
-    """Return whether the part agrees, even if others have its rows; if not, it is invalid."""
-    with _leaving_out(part, invalid):
-        _, state = _at_one_level(part, rule, with_periods)
-        agreement.admit(part.name, state, has_own_rows=False)
-        return True
-    return False
-
-
-@contextlib.contextmanager
-def _leaving_out(part: Part, invalid: Invalid | None) -> Iterator[None]:
-    """Add the error of a part to `invalid`; None raises it."""
-    try:
-        yield
-    except (ValueError, OSError) as error:
-        if invalid is None:
-            raise
-        invalid.append((part.name, error))
+        agreement = Agreement(models=of_models)
+        for part in order:
+            with refused.leaving_out(part):
+                _, state = _at_one_level(part, rule, with_periods)
+                agreement.admit(part.name, state, has_own_rows=False)
+    total = None
+    while total is None:  # What a refused part has replaced counts again.
+        in_turn = found if is_replacing else order
+        valid, n_refused = [part for part in in_turn if part not in refused], len(refused)
+        if not valid:
+            invalid += [(part.name, error) for part, error in refused.items()]
+            reasons = f" {words_of_invalid(invalid)}" if invalid else ""
+            raise ValueError(f"parts must have at least one ScoreCounts; got none.{reasons}")
+        kept, overlapping = _each_once(valid, is_replacing, refused)
+        if len(refused) == n_refused:
+            added = [part for part in order if part in kept]
+            total = _sum_of_files(added, Agreement(models=of_models), rule, with_periods, refused)
+    errors = refused | overlapping
+    invalid += [(part.name, errors[part]) for part in found if part in errors]
+    again = [part.name for part in found if part not in kept and part not in errors]
+    return total, again, invalid
 
 
 def words_of_invalid(invalid: Invalid) -> str:
@@ -410,15 +442,15 @@ def _sum_of_files(
     agreement: Agreement,
     rule: Disclosure | None,
     with_periods: bool,
-    invalid: Invalid | None,
-) -> State:
-    """Add up parts at one level; files are read one at a time."""
+    refused: _Errors,
+) -> State | None:
+    """Add up parts at one level, reading files one at a time; None if a part is refused."""
     sent, alike = dict[bytes, Part](), list[tuple[str, str]]()
     has_unnamed = not all(part.is_named for part in kept)
     waiting: list[State] = []
-    size = 0
+    size, n_refused = 0, len(refused)
     for part in kept:
-        with _leaving_out(part, invalid):
+        with refused.leaving_out(part):
             whole, state = _at_one_level(part, rule, with_periods)
             agreement.admit(part.name, state)
             waiting.append(state)
@@ -431,9 +463,8 @@ def _sum_of_files(
                     alike.append((first.name, part.name))
         if waiting and size >= max(_ROUND, waiting[0].n_cells):
             waiting, size = [sum_of(waiting)], 0
-    if not waiting:
-        reasons = f" {words_of_invalid(invalid)}" if invalid else ""
-        raise ValueError(f"parts must have at least one ScoreCounts; got none.{reasons}")
+    if len(refused) > n_refused:
+        return None
     _warn_of_alike(alike)
     return sum_of(waiting)
 
@@ -453,10 +484,12 @@ def _at_one_level(part: Part, rule: Disclosure | None, with_periods: bool) -> tu
 
 def _by_period(state: State, name: str) -> State:
     """Return one period's counts with it as the last group column, unless they have this column."""
-    if state.group_names[-1:] == ("period",):
-        return state
     periods = {source.period for source in state.sources}
-    if len(periods) != 1 or None in periods or not state.is_complete:
+    if state.group_names[-1:] == ("period",) and state.labels is not None:
+        labels = {label[-1] if isinstance(label, tuple) else label for label in state.labels}
+        if not state.is_complete or None in periods or labels <= periods:
+            return state  # rather than a column of this name that has other facts
+    if state.n_groups and (len(periods) != 1 or None in periods or not state.is_complete):
         known = sorted(period for period in periods if period is not None)
         found = f"the periods {listed(known, ' and ')}" if known else "no period"
         raise MergeError(
@@ -464,7 +497,7 @@ def _by_period(state: State, name: str) -> State:
             "Name each part before merging, by counts.with_source(name, period='2026-10').",
             "period",
         )
-    (period,) = periods
+    period = next(iter(periods), "")  # none without rows
 
     def with_period(label: Any) -> Any:
         if label is None:
@@ -658,6 +691,7 @@ class Agreement:
 
 
 def difference(whole: State, part: State) -> State:
+    sources = _without_sources(whole, part)
     agreement = Agreement()
     try:
         for name, state in (("the whole", whole), ("the part", part)):
@@ -667,7 +701,6 @@ def difference(whole: State, part: State) -> State:
     except MergeError as error:
         mend = "Subtract the part as it was merged: with these groups, labels and scores or bins."
         raise type(error)(error.fact, mend, error.reason) from None
-    sources = _without_sources(whole, part)
     withheld = whole.disclosure.withheld.without(part.disclosure.withheld)
     n_missing = whole.n_missing - part.n_missing
     if withheld is None or n_missing < 0:

@@ -452,7 +452,7 @@ class ScoreCounts(Saved):
             several of the `Bins` become their unions, so that certain intervals remain certain.
         by_period : bool, default=False
             Whether the period of each part, of `with_source`, becomes the last group column. Parts
-            that have the column ``period`` keep it, so that new periods can be added to a sum.
+            whose last column ``period`` has it keep it, so that new periods can be added to a sum.
         limits : Limits, default=None
             What is accepted of a file.
 
@@ -460,7 +460,8 @@ class ScoreCounts(Saved):
         -------
         ScoreCounts
             The counts of all rows. The order of the parts has no effect, except for rounding with
-            weights and for parts that are replaced.
+            weights, for parts that are replaced, and for invalid ones that are skipped: of two that
+            contradict each other, the first counts.
 
         Raises
         ------

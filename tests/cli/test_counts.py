@@ -129,6 +129,19 @@ def test_a_site_withdraws(sites, tmp_path, printed_by, error_of):
     message = error_of(["merge", rest, "--without", sites[0], "-o", path])
     assert f"{sites[0]} cannot be taken out: the counts do not contain the source 'osl" in message
     assert "would overwrite" in error_of(["merge", path, "--without", rest, "-o", rest])
+    # It may send others in the same command, also to a merge at another level or by period.
+    one, other = (ScoreCounts.load(site) for site in sites[:2])
+    corrected = tmp_path / "corrected.skfa"
+    again = ScoreCounts.from_counts(**one.to_counts()).map_scores(np.square)
+    again.with_source("oslo").save(corrected)
+    printed_by("merge", path, corrected, "--without", sites[0], "-o", rest)
+    assert ScoreCounts.load(rest) == again + other
+    for number, site in enumerate((one, other)):
+        site.with_source(f"site {number}", period="2026-10").save(tmp_path / f"{number}.skfa")
+    files = tmp_path / "0.skfa", tmp_path / "1.skfa", "--without", tmp_path / "0.skfa"
+    printed_by("merge", *files, "--by-period", "--disclosure", "summary", "-o", rest)
+    expected = ScoreCounts.merge([files[1]], by_period=True, disclosure="summary")
+    assert ScoreCounts.load(rest) == expected
 
 
 def test_invalid_files_are_left_out_on_request(sites, tmp_path, error_of, capsys):

@@ -195,8 +195,8 @@ TESTED = [
     Mutant(
         "counts sent again are added again",
         "counts/merging.py",
-        "                continue\n            unclear += ",
-        "                earlier, is_replaced = [], []\n            unclear += ",
+        "            if all(is_displaced):\n",
+        "            if True:\n",
         "tests/test_score_counts.py tests/test_saved_counts.py",
     ),
     Mutant(
