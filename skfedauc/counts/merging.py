@@ -128,9 +128,8 @@ class Part:
     def content(self) -> tuple[Any, ...]:
         """All that is equal in a retry, which may read the file."""
         state = self.state()
-        kind = None if state.labels is None else _labels.kind_of(state.labels)
         facts = state.disclosure, state.group_names, state.classes, state.n_missing
-        return state.digest(), kind, *facts
+        return state.digest(), _labels.kind_of(state.labels), *facts
 
     def state(self) -> State:
         """Return the counts; a ValueError if the file changed since its sources were read."""
@@ -142,9 +141,8 @@ class Part:
 
 def _facts_of(state: State) -> tuple[Any, ...]:
     """Return what all parts share."""
-    kind = None if state.labels is None else _labels.kind_of(state.labels)
     models = frozenset(source.model for source in state.sources)
-    rule = state.disclosure
+    rule, kind = state.disclosure, _labels.kind_of(state.labels)
     return rule.level, rule.bins, state.classes.pos_label, state.group_names, kind, models
 
 
