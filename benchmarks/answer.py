@@ -165,7 +165,8 @@ def three_models(n_rows: int, n_runs: int) -> Iterator[list[str]]:
         rng = np.random.default_rng(1)
         scores = {name: data.scores + rng.normal(size=n_rows) for name in "abc"}
         count = least(data.count, n_runs)
-        found = least(lambda d=data, s=scores: compare_models(d.y, s, groups=d.groups), n_runs)
+        of_rows = {"groups": data.groups, "min_per_class": 1}
+        found = least(lambda d=data, s=scores, o=of_rows: compare_models(d.y, s, **o), n_runs)
         ratio = found.cpu / count.cpu
         yield [
             f"{n_rows:,}",

@@ -46,6 +46,7 @@ class ModelComparison(Result):
         are NaN if the difference has no standard error above 0.
     by_model : pandas.Series
         The AUC or measure of each model.
+    confidence_level : float
     by_group : pandas.DataFrame or None
         A row for each group and comparison, with limits and `pvalue` of this row alone.
         `pvalue_adjusted` is for all rows by the method that `adjustment` names: Holm's, or
@@ -56,25 +57,31 @@ class ModelComparison(Result):
         Number of rows without a group label that ``missing="drop"`` left out.
     left_out : str
         Sentence that names the groups that `min_per_class` left out; empty without such groups.
+    note : str
+        Why there is no `pvalue`; empty if there is one.
     """
 
     by_model: pd.Series
     by_group: pd.DataFrame | None
+    confidence_level: float = 0.95
     over: intervals.Over = "rows"
     n_missing: int = 0
     left_out: str = ""
+    note: str = ""
 
     def __repr__(self) -> str:
         what = f"{self.by_model.name} of {len(self.by_model)} models"
         ends = f", over new {self.over}{left_out(self.n_missing)}) {self.left_out}".rstrip()
         if np.isnan(self.pvalue):
-            return f"ModelComparison({what}: no p value, too few rows or no variation{ends}"
+            return f"ModelComparison({what}: no p value, {self.note}{ends}"
         a, b = (_labels.as_label(name) for name in self.table.index[_clearest(self.table)])
-        p = "p" if len(self.table) == 1 else f"smallest of {len(self.table)} adjusted p"
+        level, p = f"{self.confidence_level * 100:g} %", "p"
+        if len(self.table) > 1:
+            level, p = f"simultaneous {level}", f"smallest of {len(self.table)} adjusted p"
         return (
             f"ModelComparison({what}: {_words.shortened(b)} minus {_words.shortened(a)} "
-            f"{self.estimate:.4f} "
-            f"[{self.ci_low:.4f}, {self.ci_high:.4f}], {p} = {self.pvalue:.4g}{ends}"
+            f"{self.estimate:.4f}, {level} interval {self.ci_low:.4f} to {self.ci_high:.4f}, "
+            f"{p} = {self.pvalue:.4g}{ends}"
         )
 
 
@@ -92,7 +99,7 @@ def compare_models(
     pos_label: Any = None,
     confidence_level: float = 0.95,
     missing: _labels.Missing = "raise",
-    min_per_class: int = 1,
+    min_per_class: int = 10,
 ) -> ModelComparison:
     """Compare the AUCs, or another measure, of two or more models on the same rows.
 
@@ -130,9 +137,9 @@ default="pooled"
         Confidence level of each interval, and of all simultaneous intervals of `table` together.
     missing : {"raise", "drop", "group"}, default="raise"
         How to treat rows without a group label; see `ScoreCounts.from_predictions`.
-    min_per_class : int, default=1
+    min_per_class : int, default=10
         Least number of positives and of negatives of a group; smaller groups are left out of all
-        numbers, as in `GroupAUC`.
+        numbers, as in `FairnessAudit`.
 
     Returns
     -------
@@ -192,9 +199,7 @@ default="pooled"
     pairs = _pairs_of(names, reference)
     of_rows = groups, sample_weight, pos_label
     checked = _checked_rows(models, y_true, of_rows, missing=missing, clusters=clusters)
-    small = LeftOut(1)
-    if (least := _input.check_whole_number(min_per_class, "min_per_class", 1)) > 1:
-        checked, small = _of_large_groups(checked, least)
+    checked, small = _of_large_groups(checked, min_per_class)
     measure = check_measure(measure)
     measures.check_comparable(measure, clusters)
     needs_all = not measure.is_auc or (statistic != "pooled" and over == "rows")
@@ -227,8 +232,9 @@ default="pooled"
         if not measure.is_auc:
             limits = measures.bounded_variances(measure, counts, own.auc)
         found = model_comparison.compare_average(within, share, limits, pairs, confidence_level)
+    why_no_test = "too few rows or no variation"
     if share is not None and not measures.has_valid_averages(measure):
-        found = found.without_tests()
+        found, why_no_test = found.without_tests(), f"averages of {measure.title} have no test"
     table = _table(found, measure)
     table.index = _index(names, pairs)
     by_group = None
@@ -249,8 +255,8 @@ default="pooled"
     estimate, low, high, deviate, pvalue = table[columns].iloc[_clearest(table)].tolist()
     of_test: Any = {"estimate": estimate, "ci_low": low, "ci_high": high, "statistic": deviate}
     of_test |= {"pvalue": pvalue, "table": table}
-    n_missing, words = checked[0].n_missing, small.in_words()
-    return ModelComparison(by_model, by_group, over, n_missing, words, **of_test)
+    told = checked[0].n_missing, small.in_words(), why_no_test if np.isnan(pvalue) else ""
+    return ModelComparison(by_model, by_group, confidence_level, over, *told, **of_test)
 
 
 def _values_of(
@@ -265,11 +271,12 @@ def _values_of(
     return own, measures.measure_values(measure, rows, [of.regroup(None) for of in counts])
 
 
-def _of_large_groups(models: list[_rows.Rows], least: int) -> tuple[list[_rows.Rows], LeftOut]:
+def _of_large_groups(models: list[_rows.Rows], least: Any) -> tuple[list[_rows.Rows], LeftOut]:
     """Return the rows of the groups with at least `least` rows of each class, and the others."""
+    least = _input.check_whole_number(least, "min_per_class", 1)
     codes, labels, positive = models[0].codes, models[0].labels, models[0].positive
-    if codes is None or labels is None:
-        raise ValueError("min_per_class needs groups; pass groups=labels.")
+    if codes is None or labels is None or least == 1:
+        return models, LeftOut(1)
     sizes = [np.bincount(codes[of], minlength=len(labels)) for of in (positive, ~positive)]
     is_large, small = split_by_size(labels.tolist(), sizes, least)
     if not is_large.any():

@@ -59,7 +59,8 @@ def counts_of(rows, kept=slice(None), **options):
 
 def compared(rows, other, **options):
     known = {name: rows[name] for name in ("groups", "clusters", "sample_weight")}
-    return compare_models(rows["y_true"], {"a": rows["y_score"], "b": other}, **known, **options)
+    options |= {**known, "min_per_class": 1}
+    return compare_models(rows["y_true"], {"a": rows["y_score"], "b": other}, **options)
 
 
 def weights_of(rows):

@@ -31,7 +31,7 @@ def rows(seed, *, n=240, n_models=4, n_groups=3, weighted=False):
 
 
 def compare_two(y, a, b, **options):
-    return compare_models(y, {"a": a, "b": b}, **options)
+    return compare_models(y, {"a": a, "b": b}, **{"min_per_class": 1} | options)
 
 
 def variances(table):
@@ -426,12 +426,12 @@ def test_comparisons_name_groups_that_they_leave_out():
     y, scores, groups, _ = rows(0)
     groups = np.where(y & (np.arange(y.size) < 20), 7, groups)
     with pytest.warns(UserWarning, match="1 of 4 groups without rows of both"):
-        compare_models(y, scores, groups=groups, statistic="macro")
-    found = compare_models(y, scores, groups=groups)
+        compare_models(y, scores, groups=groups, statistic="macro", min_per_class=1)
+    found = compare_models(y, scores, groups=groups, min_per_class=1)
     assert set(found.by_group.loc[7, "note"]) == {"a class is absent"}
     assert set(found.by_group["note"]) == {"a class is absent", ""}
-    large = compare_models(y, scores, groups=groups, min_per_class=2)
-    sentence = "Left out, with fewer than 2 positives or negatives: 7 ("
+    large = compare_models(y, scores, groups=groups)
+    sentence = "Left out, with fewer than 10 positives or negatives: 7 ("
     assert large.left_out.startswith(sentence)
     assert sentence in repr(large)
     kept = groups != 7
@@ -439,8 +439,6 @@ def test_comparisons_name_groups_that_they_leave_out():
     alone = compare_models(y[kept], own, groups=groups[kept])
     for name in ("table", "by_group"):
         pd.testing.assert_frame_equal(getattr(large, name), getattr(alone, name))
-    with pytest.raises(ValueError, match="min_per_class needs groups"):
-        compare_models(y, scores, min_per_class=2)
     with pytest.raises(ValueError, match=r"=500 leaves out all 4 groups\. Pass at most \d+\."):
         compare_models(y, scores, groups=groups, min_per_class=500)
 
@@ -462,7 +460,11 @@ def test_two_perfect_models_show_no_variation(weights):
 
 
 def test_what_is_printed_of_models_without_names_and_without_a_test():
-    y, scores, *_ = rows(0)
+    y, scores, groups, _ = rows(0)
     array = np.column_stack(list(scores.values())[:2])
     assert "AUC of 2 models: 1 minus 0 " in repr(compare_models(y, array))
     assert "no p value, too few rows" in repr(compare_models(y, array, clusters=np.zeros(y.size)))
+    options = {"groups": groups, "statistic": "macro", "measure": AveragePrecision()}
+    found = compare_models(y, array, **options, confidence_level=0.9)
+    assert "no p value, averages of average precision have no test, over" in repr(found)
+    assert found.confidence_level == 0.9

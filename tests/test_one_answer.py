@@ -171,7 +171,7 @@ class Surfaces:
             },
         )
         found = {}
-        options = {"groups": self.rows[column], **self.known}
+        options = {"groups": self.rows[column], "min_per_class": 1, **self.known}
         for name in names:
             compared = compare_models(
                 self.rows["y"], self.rows[["s", "t"]], statistic=name, **options

@@ -62,7 +62,9 @@ OF_ROWS = {
     "function": of_rows(group_roc_auc_score),
     "batches": of_rows(lambda *rows, **named: ScoreCounts.from_batches([(*rows, *named.values())])),
     "audit": of_rows(FairnessAudit.from_predictions),
-    "comparison": of_rows(lambda y, score, **o: compare_models(y, {"a": SCORE, "b": score}, **o)),
+    "comparison": of_rows(
+        lambda y, score, **o: compare_models(y, {"a": SCORE, "b": score}, min_per_class=1, **o)
+    ),
     "counts": of_rows(
         lambda y, score, groups, sample_weight: ScoreCounts.from_counts(
             groups, score, y, sample_weight * 0 + 1

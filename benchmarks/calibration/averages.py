@@ -84,9 +84,8 @@ def unequal(n_runs: int, seed: int, n_groups: int, tau: float) -> list[str]:
         a = shared + own[0] + (1.5 + better) * y
         b = shared + own[1] + 1.5 * y
         for name, values in errs.items():
-            compared = compare_models(
-                y, {"a": a, "b": b}, groups=codes, statistic=name, over="groups"
-            )
+            options = {"groups": codes, "over": "groups", "min_per_class": 1}
+            compared = compare_models(y, {"a": a, "b": b}, statistic=name, **options)
             values.append(compared.pvalue < 0.05)
     return [percent(values) for values in (*held.values(), *errs.values())]
 

@@ -47,7 +47,8 @@ def paired_interval(
         shared, *own = np.sqrt(0.5) * rng.normal(size=(3, y.size))
         scores = {i: shared + own[i] + apart[i] * y for i in (1, 0)}
         for name, of_runs in covered.items():
-            table = compare_models(y, scores, groups=group, statistic=name).table
+            options: dict[str, Any] = {"groups": group, "statistic": name, "min_per_class": 1}
+            table = compare_models(y, scores, **options).table
             found = table.loc[(1, 0)]
             of_runs.append(bool(found["ci_low"] <= auc - other <= found["ci_high"]))
     return [percent(of_runs) for of_runs in covered.values()]
@@ -109,7 +110,7 @@ def by_measure(
         for name, measure in MEASURES.items():
             second = np.where(y, of_second[name] + ratio * b, b)
             models = {"first": a + apart * y, "second": second}
-            options: dict[str, Any] = {"groups": site, "measure": measure}
+            options: dict[str, Any] = {"groups": site, "measure": measure, "min_per_class": 1}
             statistics: list[Any] = ["pooled", "macro"]
             pvalues[name].append(
                 [compare_models(y, models, statistic=s, **options).pvalue for s in statistics]
@@ -139,7 +140,8 @@ def several(
         if n_scores:
             scores = np.floor(np.clip(ndtr(scores), 0, 1 - 1e-9) * n_scores)
         statistic: Any = "pooled" if n_groups == 1 else "positives"
-        table = compare_models(y, scores, groups=site, statistic=statistic).table
+        options: dict[str, Any] = {"groups": site, "statistic": statistic, "min_per_class": 1}
+        table = compare_models(y, scores, **options).table
         pvalue = table["pvalue"].min()
         rejected.append(
             [table["pvalue_adjusted"].min() < 0.05, pvalue * len(table) < 0.05, pvalue < 0.05]

@@ -293,7 +293,7 @@ def models(data: Data) -> Errors:
     rows |= {name: data.rows.get(name) for name in ("groups", "clusters", "sample_weight")}
     found = {}
     for name in ("pooled", "macro"):
-        result = compare_models(**rows, statistic=name)
+        result = compare_models(**rows, statistic=name, min_per_class=1)
         found[f"`compare_models`, {name}"] = float(result.pvalue < 0.05)
     found["`compare_models`, by group"] = any_below(result.by_group["pvalue_adjusted"])
     return found

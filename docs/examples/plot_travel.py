@@ -50,7 +50,8 @@ print(f"{across:.1%} of the pairs compare two travelers")
 # The travelers are a random sample, so the test treats the groups as random. GAUC establishes the
 # difference between both scores:
 
-compared = compare_models(chosen, scores, groups=traveler, statistic="samples", over="groups")
+of_travelers = {"groups": traveler, "over": "groups", "min_per_class": 1}
+compared = compare_models(chosen, scores, statistic="samples", **of_travelers)
 print(compared)
 
 fig, ax = plt.subplots(figsize=(5.4, 3), layout="constrained")
