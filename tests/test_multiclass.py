@@ -21,6 +21,7 @@ from skfedauc import (
     GroupAUC,
     MulticlassCounts,
     MulticlassGroupAUC,
+    _words,
     group_auc_scoring,
     group_roc_auc_score,
     make_group_auc_scorer,
@@ -480,7 +481,11 @@ def test_the_first_lines_have_the_numbers_of_the_report(multi_class):
         assert f"\n{name} {value:.3f} ({low:.3f} to {high:.3f}): " in told
     lowest = table["auc"].idxmin()
     assert f"\nlowest average {table['auc'].min():.3f}: {lowest}, " in told
-    assert f"\nlargest difference of averages {np.ptp(table['auc']):.3f} (" in told
+    test = report.test_difference()
+    limits = f"{test.estimate:.3f} (true: {test.ci_low:.3f} to {test.ci_high:.3f}): "
+    assert test.estimate == pytest.approx(np.ptp(table["auc"]))
+    assert f"\nlargest difference of averages {limits}" in told
+    assert f", {_words.pvalue_text(test.pvalue)}" in told
     assert "\npooled by class, lowest first: " in told
     for group, row in table.iterrows():
         line = f"  {row.auc:.3f}  {row.ci_low:.3f} to {row.ci_high:.3f} "
@@ -513,6 +518,7 @@ def test_small_groups_are_left_out_of_everything(multi_class):
     assert lines == repr(own)
     assert left_out in repr(least)
     assert left_out in repr(of_counts)
+    assert left_out in repr(least[next(iter(least))])
     pd.testing.assert_frame_equal(least.by_group, of_counts.by_group)
     none = rows.report(multi_class=multi_class, min_per_class=1000)
     assert none.by_group.empty

@@ -248,7 +248,9 @@ def test_the_clearest_pair_is_named_if_a_tiny_group_differs_more():
     assert test.pvalue == pytest.approx(pairs["pvalue_adjusted"].min(), rel=1e-6)
     clearest = report.by_group["auc"]["1"] - report.by_group["auc"]["0"]
     furthest = r"largest difference 0\.\d+ \(true: .*\): tiny \(only 2 positives\) minus 0\b"
-    differ = f"The groups differ, p < 0.0001: most clearly 1 minus 0, {clearest:.3f}."
+    high, low = -pairs.loc[("0", "1"), ["simultaneous_low", "simultaneous_high"]]
+    limits = f"({low:.3f} to {high:.3f})"
+    differ = f"The groups differ, p < 0.0001: most clearly 1 minus 0, {clearest:.3f} {limits}."
     html = unescape(report._repr_html_())
     for told in (repr(report), html, report._repr_markdown_().replace("\\", "")):
         assert re.search(furthest, told)

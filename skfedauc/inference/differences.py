@@ -409,6 +409,8 @@ class DifferenceTest(Result):
         How many groups have an AUC.
     method : str
         How groups were compared, or why there is no result.
+    table : pandas.DataFrame
+        The row of the clearest pair, as in `GroupAUC.compare_groups`; empty without one.
     """
 
     confidence_level: float
@@ -537,14 +539,19 @@ class AllPairs:
             return 0.0, pair
         return float(all_pairs(0.05, self.n_groups).pvalue(np.array(self.statistic))), pair
 
-    def limits_from(self, reference: int, alpha: float) -> tuple[Floats, Floats]:
-        """Return limits of the differences from one group; NaN for the group itself."""
+    def limits_from(
+        self, reference: int, alpha: float, most: float | None = None
+    ) -> tuple[Floats, Floats]:
+        """Return limits of the differences from one group; NaN for the group itself.
+
+        They are at most `most`; None means the limit of the largest difference.
+        """
         lowest, highest = self.estimates(deviate_of_all_pairs(alpha, self.n_groups))
         own = [of.take(reference) for of in (highest, lowest)]
         correlation = None if self.correlation is None else self.correlation[:, reference]
         if self.n_groups > MOST_GROUPS:
             correlation = np.full(self.n_groups, -1.0)
-        most = self._most_apart(alpha)
+        most = self._most_apart(alpha) if most is None else most
         low = difference(lowest, own[0], correlation, most).low
         high = difference(highest, own[1], correlation, most).high
         low[reference] = high[reference] = np.nan
@@ -644,7 +651,8 @@ class MarginTest(Result):
     confidence_level : float
         The one-sided interval's level.
     groups : tuple
-        Labels of the group or the pair that determines the limit; empty without a result.
+        Labels of the group or the pair that determines the limit, which need not be that of the
+        estimate, if it has few rows; empty without a result.
     n_groups, n_left_out : int
         Groups in the test, and groups that lack a class, which the claim does not cover.
     """
@@ -661,10 +669,11 @@ class MarginTest(Result):
         left_out = f", {self.n_left_out:,} left out" if self.n_left_out else ""
         result = "no result, too few groups have both classes"
         if self.groups:
+            what = "smallest AUC" if len(self.groups) == 1 else "largest difference"
             result = (
                 f"{'shown' if self.is_shown else 'not shown'}, pvalue={self.pvalue:.4g}, "
-                f"estimate={self.estimate:.4g}, one-sided {self.confidence_level * 100:g} % "
-                f"interval {self.ci_low:.4g} to {self.ci_high:.4g} by "
+                f"{what} {self.estimate:.4g}, one-sided {self.confidence_level * 100:g} % "
+                f"interval {self.ci_low:.4g} to {self.ci_high:.4g}, with the limit of "
                 f"{' minus '.join(map(shortened, self.groups))}"
             )
         return f"MarginTest({self.claim}: {result}): {counted(self.n_groups, 'group')}{left_out}"

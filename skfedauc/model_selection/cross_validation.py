@@ -80,13 +80,13 @@ class GroupAUCCrossValidation:
         remedy: str = FOLDS_REMEDY,
     ) -> None:
         self._counts = counts
-        self._undefined = undefined
+        # All reports share what their warnings have reported, so that each group is named once.
+        self._policy = functools.partial(
+            UndefinedPolicy, undefined, warns_once=True, reported=set()
+        )
         self._rows_repeat = rows_repeat
         self.estimators = estimators
-        self.folds = [
-            GroupAUC(of_fold, undefined=UndefinedPolicy(undefined, remedy=remedy))
-            for of_fold in counts
-        ]
+        self.folds = [GroupAUC(of, undefined=self._policy(remedy=remedy)) for of in counts]
 
     @functools.cached_property
     def by_fold(self) -> pd.DataFrame:
@@ -158,7 +158,7 @@ class GroupAUCCrossValidation:
     def within_folds(self) -> GroupAUC:
         """Report over the pairs within folds, with scores of one model."""
         pairs = GroupPairs(self.over_folds.counts, self._counts, rows_repeat=self._rows_repeat)
-        return GroupAUC(pairs, undefined=self._undefined)
+        return GroupAUC(pairs, undefined=self._policy())
 
     @functools.cached_property
     def over_folds(self) -> GroupAUC:
@@ -171,7 +171,7 @@ class GroupAUCCrossValidation:
         """
         counts = ScoreCounts.merge(self._counts)
         pairs = GroupPairs(counts, rows_repeat=self._rows_repeat, is_over_folds=True)
-        return GroupAUC(pairs, undefined=self._undefined)
+        return GroupAUC(pairs, undefined=self._policy())
 
     @functools.cached_property
     def fold_effect(self) -> FoldEffect:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -31,10 +32,52 @@ from skfedauc.report.statistics import AVERAGES, Bounds, shares
 _MOST_IN_PAIRS = 500
 
 
-class GroupComparisons:
+class DifferenceTested:
+    """The part of a report, also over several classes, that tests the largest difference."""
+
+    _difference_test: Callable[[float], DifferenceTest]
+
+    def test_difference(self, *, confidence_level: float = 0.95) -> DifferenceTest:
+        """Test that all groups are equal, by the interval of the largest difference of their AUCs.
+
+        The test compares all pairs of groups, with quantiles of the studentized range; above 2,000
+        groups, the largest lower with the smallest upper limit, by Bonferroni's method.
+        `test_equal_groups` has more power against many small differences. With ``measure=``, the
+        test is of this measure; of several classes, it is of `average_by_group`.
+
+        Parameters
+        ----------
+        confidence_level : float, default=0.95
+            Confidence level.
+
+        Returns
+        -------
+        DifferenceTest
+            Result with the `estimate`, its limits `ci_low` and `ci_high`, the `pvalue` (the
+            smallest `pvalue_adjusted` of `compare_groups`), and the groups `highest`, `lowest` and
+            `clearest`. NaN with fewer than two groups that have an AUC, and for several classes
+            without rows or with clusters that groups share. With a number for `undefined`,
+            `pvalue` is NaN if it replaces the AUC of a group.
+
+        Examples
+        --------
+        >>> from skfedauc import GroupAUC
+        >>> y, score, groups = [0, 1] * 50, range(100), [1, 2, 2, 1] * 25
+        >>> report = GroupAUC.from_predictions(y, score, groups=groups)
+        >>> test = report.test_difference()
+        >>> test.ci_low, test.pvalue > 0.05
+        (0.0, True)
+        """
+        return self._difference_test(check_confidence_level(confidence_level))
+
+
+class GroupComparisons(DifferenceTested):
     """The part of a report that compares its groups with each other."""
 
     _estimates: GroupEstimates
+
+    def _difference_test(self, confidence_level: float) -> DifferenceTest:
+        return difference_test(self._estimates, confidence_level)
 
     def abroca(self, reference: Any = "rest") -> pd.DataFrame:
         """Return the area between each group's ROC curve and a reference curve (ABROCA [1]_).
@@ -103,38 +146,6 @@ class GroupComparisons:
            92(440). https://doi.org/10.1080/01621459.1997.10473671
         """
         return equal_groups_test(self._estimates.of_auc("test_equal_groups").variances_at_extremes)
-
-    def test_difference(self, *, confidence_level: float = 0.95) -> DifferenceTest:
-        """Test that all groups are equal, by the interval of the largest difference of their AUCs.
-
-        The test compares all pairs of groups, with quantiles of the studentized range; above 2,000
-        groups, the largest lower with the smallest upper limit, by Bonferroni's method.
-        `test_equal_groups` has more power against many small differences. With ``measure=``, the
-        test is of this measure.
-
-        Parameters
-        ----------
-        confidence_level : float, default=0.95
-            Confidence level.
-
-        Returns
-        -------
-        DifferenceTest
-            Result with the `estimate`, its limits `ci_low` and `ci_high`, the `pvalue` (the
-            smallest `pvalue_adjusted` of `compare_groups`), and the groups `highest`, `lowest` and
-            `clearest`. NaN with fewer than two groups that have an AUC. With a number for
-            `undefined`, `pvalue` is NaN if it replaces the AUC of a group.
-
-        Examples
-        --------
-        >>> from skfedauc import GroupAUC
-        >>> y, score, groups = [0, 1] * 50, range(100), [1, 2, 2, 1] * 25
-        >>> report = GroupAUC.from_predictions(y, score, groups=groups)
-        >>> test = report.test_difference()
-        >>> test.ci_low, test.pvalue > 0.05
-        (0.0, True)
-        """
-        return difference_test(self._estimates, confidence_level)
 
     def test_margin(
         self, margin: float, *, reference: float | None = None, confidence_level: float = 0.95
@@ -472,8 +483,7 @@ def _of_others(cells: Cells, place: NDArray[np.intp], g: int) -> RocCurve | None
 
 
 def difference_test(estimates: GroupEstimates, confidence_level: float) -> DifferenceTest:
-    confidence_level, pairs = check_confidence_level(confidence_level), None
-    values, used = estimates.group_values
+    (values, used), pairs = estimates.group_values, None
     if used.sum() > 1:
         check_rows_of(method := estimates.measure.methods[0], estimates)
         pairs = estimates.all_pairs(method)
@@ -497,20 +507,29 @@ def largest_difference_test(
         nothing = None, None, None, used.size, "needs two groups with both classes"
         return DifferenceTest(confidence_level, *nothing)
     low, high, statistic, pvalue, pair = np.nan, np.nan, np.nan, np.nan, None
+    table, alpha = pd.DataFrame(), 1.0 - confidence_level
     if pairs is not None:
-        low, high = pairs.largest(1.0 - confidence_level)
+        low, high = pairs.largest(alpha)
     if pairs is not None and has_pvalue:
         (pvalue, pair), statistic = pairs.test(), max(pairs.statistic, 0.0)
     highest, lowest = int(np.nanargmax(values)), int(np.nanargmin(values))
     # Of equal values, the first is the worst; two groups are named if all are equal.
     lowest = int(used[-1]) if lowest == highest else lowest
-    clearest = None if pair is None else tuple(labels[g] for g in used[list(pair)])
+    clearest = None
+    if pairs is not None and pair is not None:
+        above, below = used[list(pair)]
+        clearest = labels[above], labels[below]
+        limits = (of[pair[0]] for of in pairs.limits_from(pair[1], alpha, pairs.most))
+        row = (values[above] - values[below], *limits, pvalue)
+        columns = ["difference", "simultaneous_low", "simultaneous_high", "pvalue_adjusted"]
+        names = pd.MultiIndex.from_arrays([[of] for of in clearest], names=["group", "reference"])
+        table = pd.DataFrame([row], names, columns)
     method = "comparison of two groups" if used.size == 2 else "comparison of all pairs"
     if used.size > differences.MOST_GROUPS:
         method = "Bonferroni limits of all groups"
     of_groups = labels[highest], labels[lowest], clearest, used.size, method
     of_test: Any = {"estimate": float(np.ptp(values[used])), "ci_low": low, "ci_high": high}
-    of_test |= {"statistic": statistic, "pvalue": pvalue}
+    of_test |= {"statistic": statistic, "pvalue": pvalue, "table": table}
     return DifferenceTest(confidence_level, *of_groups, **of_test)
 
 

@@ -16,7 +16,7 @@ from skfedauc.cluster_counts import ClusterCounts
 from skfedauc.counts import MulticlassCounts
 from skfedauc.counts.moments import Floats, ratio
 from skfedauc.counts.multiclass import MultiClass, MulticlassRows, counts_of_classes
-from skfedauc.counts.score_counts import select_groups, view_of
+from skfedauc.counts.score_counts import left_out, select_groups, view_of
 from skfedauc.inference import intervals
 from skfedauc.inference.differences import AllPairs, DifferenceTest
 from skfedauc.inference.intervals import AUCSpread, Limits
@@ -28,7 +28,7 @@ from skfedauc.pairs import GroupPairs
 from skfedauc.report import statistics
 from skfedauc.report.estimates import GroupEstimates
 from skfedauc.report.group_auc import GroupAUC, estimates_of
-from skfedauc.report.group_comparisons import largest_difference_test
+from skfedauc.report.group_comparisons import DifferenceTested, largest_difference_test
 from skfedauc.report.groups import (
     LeftOut,
     Undefined,
@@ -50,7 +50,7 @@ from skfedauc.report.text import (
     worst_line,
 )
 
-_MORE = "More: report.statistics(), report.by_group, report.confidence_intervals()"
+_MORE = "More: report.statistics(), report.average_by_group(), report.test_difference()"
 # Of more classes, the first lines name the lowest
 _MOST_CLASSES = 5
 
@@ -83,7 +83,7 @@ class ClassOptions(TypedDict, total=False):
     min_per_class: int
 
 
-class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
+class MulticlassGroupAUC(DifferenceTested, Mapping[Any, GroupAUC]):
     """Reports on AUCs over groups for three or more classes: one `GroupAUC` for each comparison.
 
     With "ovr", ``report[i]`` compares the rows of class i with all other rows. With "ovo",
@@ -184,6 +184,7 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
             )
             pairs = GroupPairs(part, clusters=clusters, is_multiclass=True)
             reports[key] = GroupAUC(pairs, undefined=policy)
+            reports[key]._left_out = self._left_out  # noqa: SLF001
         return reports
 
     @classmethod
@@ -488,12 +489,15 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
             answers.append(worst_line(groups, "lowest average"))
         if used.sum() > 1:
             why = "no interval without rows" if self._rows is None else "groups share clusters"
-            test = self._difference_test(groups.in_use)
+            if self._n_replaced:
+                why = f"no test, with {self.undefined:g} for an absent class"
+            test = self._difference_test(LEVEL)
             answers += gap_lines(groups, test, "difference of averages", why_no_test=why)
         answers += filter(None, [self._left_out.in_words()])
         shown, note = table_of(groups)
         what = repr(self.counts).removeprefix("MulticlassCounts(")[:-1]
-        headline = f"Mean AUC of {what}, over {counted_groups(groups.labels)}"
+        n_missing = max((part.n_missing for part in self.counts.parts.values()), default=0)
+        headline = f"Mean AUC of {what}, over {counted_groups(groups.labels)}{left_out(n_missing)}"
         return FirstLines(headline, tuple(answers), shown, groups.labels.nlevels, note, _MORE)
 
     def _shown_groups(self) -> ShownGroups:
@@ -530,9 +534,13 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
         told[_MOST_CLASSES:] = [f"{len(told) - _MOST_CLASSES:,} more"] * (len(told) > _MOST_CLASSES)
         yield f"pooled by class, lowest first: {_words.enumerated(told)}"
 
-    def _difference_test(self, average: Floats) -> DifferenceTest:
-        """Return the test of the largest difference between the groups' means over the classes."""
-        used, weights, pairs = ~np.isnan(average), self._weights("macro") / len(self), None
+    @property
+    def _n_replaced(self) -> int:
+        return sum(part.n_replaced for part in self._parts)
+
+    def _difference_test(self, confidence_level: float) -> DifferenceTest:
+        average, pairs = self.average_by_group().to_numpy(), None
+        used, weights = ~np.isnan(average), self._weights("macro") / len(self)
         if self._rows and not any(part.variances.shares_clusters for part in self._parts):
 
             def estimates(deviate: float) -> tuple[Limits, Limits]:
@@ -541,7 +549,8 @@ class MulticlassGroupAUC(Mapping[Any, GroupAUC]):
                 return Limits(value, low, value), Limits(value, value, high)
 
             pairs = AllPairs(estimates, int(used.sum()))
-        return largest_difference_test(pairs, average, self._places[0], LEVEL)
+        of_groups = average, self._places[0], confidence_level
+        return largest_difference_test(pairs, *of_groups, has_pvalue=not self._n_replaced)
 
 
 def _large_groups(counts: MulticlassCounts, least: int) -> tuple[MulticlassCounts, LeftOut]:

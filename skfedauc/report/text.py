@@ -300,8 +300,8 @@ def gap_lines(
     said = "The groups differ" if test.pvalue < 1 - LEVEL else "No difference is established"
     said += f", {_words.pvalue_text(test.pvalue)}"
     if test.pvalue < 1 - LEVEL and test.clearest not in (None, furthest):
-        above, below = (groups.in_use[numbers[label]] for label in test.clearest)
-        said += f": most clearly {minus(*test.clearest)}, {_number(above - below)}"
+        difference, low, high, _ = test.table.iloc[0]
+        said += f": most clearly {minus(*test.clearest)}, {number_with(difference, low, high)}"
     if not np.isnan(expected):
         said += f": equal groups show about {expected:.2g} by chance"
     yield f"{said}."
