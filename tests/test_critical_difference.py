@@ -205,7 +205,7 @@ def test_share_of_test_rows_has_to_be_given_where_it_is_not_certain(name):
 @pytest.mark.parametrize(
     ("table", "arguments", "error", "message"),
     [
-        ([[0.5, 0.6]], {"metric": "auc"}, ValueError, r"no score named 'auc'; it has 'score'"),
+        ([[0.5, 0.6]], {"metric": "auc"}, ValueError, r"no metric named 'auc'; it has 'score'"),
         ([[0.5]], {}, ValueError, r"a single split, from which the variance of scores cannot"),
         ([[NAN, 0.6], [0.5, NAN]], {}, ValueError, r"the score of every candidate is NaN or inf"),
         ([[0.5, 0.6]], {"test_fraction": 1.0}, ValueError, r"test_fraction must be .*; got 1\.0"),

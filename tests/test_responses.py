@@ -188,7 +188,9 @@ def test_displays_leave_out_small_groups_as_reports_do(rows, display):
         assert list(shown.report.by_group.index) == ["many", "other"]
         assert shown.report.pooled == pytest.approx(roc_auc_score(y[kept], scores[kept]))
         drawn = {text.get_text() for text in shown.figure_.findobj(mpl.text.Text)}
-        assert not any("tiny" in text for text in drawn)
+        (told,) = (text.replace("\n", " ") for text in drawn if "tiny" in text)
+        assert "1 group without 3 rows of each class not shown: tiny" in told
+        assert "1 group without 3 rows of each class not shown: tiny" in shown.note_
 
 
 @pytest.mark.parametrize("name", sorted(DISAGREEING))

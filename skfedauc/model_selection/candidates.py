@@ -205,7 +205,7 @@ def _check_metric(metric: Any) -> None:
 def _no_scores(results: Mapping[str, Any], absent: list[str], prefix: str, mend: str) -> ValueError:
     there = [key.removeprefix(prefix) for key in map(str, results) if key.startswith(prefix)]
     return ValueError(
-        f"the search has no score named {' or '.join(map(_words.shortened, absent))}; it has "
+        f"the search has no metric named {' or '.join(map(_words.shortened, absent))}; it has "
         f"{_words.all_shortened(there) or 'none'}. {mend}"
     )
 

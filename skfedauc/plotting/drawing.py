@@ -539,8 +539,12 @@ class ReportDisplay(Display):
 
     @property
     def _left_out(self) -> str:
-        """Note on the rows without a group label; empty if there are none."""
-        return left_out(self.n_missing).removeprefix(", ")
+        """Note on the small groups and the rows that the report leaves out; empty if none are."""
+        small = self.report._left_out  # noqa: SLF001
+        labels = [label for label, *_ in small.groups]
+        lacking = f"{small.least} rows of each class"
+        of_groups = named(labels, np.ones(len(labels), np.bool_), lacking)
+        return joined(of_groups, left_out(self.n_missing).removeprefix(", "))
 
 
 def floats(table: pd.DataFrame, *names: str) -> list[Floats]:

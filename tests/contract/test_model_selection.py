@@ -286,9 +286,9 @@ def test_failed_candidates_are_left_out(within_limit):
     [
         (
             group_auc_scoring(["pooled", "macro"], groups="site"),
-            r"no score named 'neg_difference'; it has 'pooled', 'macro'\..*group_auc_scoring",
+            r"no metric named 'neg_difference'; it has 'pooled', 'macro'\..*group_auc_scoring",
         ),
-        ("roc_auc", r"no score named 'pooled' or 'neg_difference'; it has 'score'"),
+        ("roc_auc", r"no metric named 'pooled' or 'neg_difference'; it has 'score'"),
     ],
     ids=["gap", "single"],
 )
