@@ -11,11 +11,9 @@ import numpy as np
 import pandas as pd
 
 from skfedauc import _input, _labels, _rows, _words
-from skfedauc.counts import ScoreCounts
 from skfedauc.counts.score_counts import left_out
 from skfedauc.inference import intervals, measures, model_comparison
 from skfedauc.inference.differences import Result
-from skfedauc.inference.model_comparison import RowValues
 from skfedauc.inference.quantiles import Pairs
 from skfedauc.inference.row_effects import Rows
 from skfedauc.measures import Measure, check_measure
@@ -215,7 +213,13 @@ default="pooled"
         _input.warn(f"{left} without rows of both classes are left out; see by_group.", UserWarning)
     rows = paired_rows(checked, reports[0])
 
-    own, pooled = _values_of(measure, rows, counts, pooled=statistic == "pooled")
+    if measure.is_auc:
+        own, pooled = model_comparison.auc_values(rows)
+    else:
+        own = pooled = measures.measure_values(measure, rows, counts)
+        if statistic == "pooled" and groups is not None:
+            whole = [of.regroup(None) for of in counts]
+            pooled = measures.measure_values(measure, rows, whole)
     within = None if groups is None else model_comparison.joint_within(rows, own)
     share, values = None, pooled
     if statistic != "pooled":
@@ -234,7 +238,9 @@ default="pooled"
         found = model_comparison.compare_average(within, share, limits, pairs, confidence_level)
     why_no_test = "too few rows or no variation"
     if share is not None and not measures.has_valid_averages(measure):
-        found, why_no_test = found.without_tests(), f"averages of {measure.title} have no test"
+        none = np.full_like(found.difference, np.nan)
+        found = model_comparison.Comparisons(*found[:3], *[none] * 7)
+        why_no_test = f"averages of {measure.title} have no test"
     table = _table(found, measure)
     table.index = _index(names, pairs)
     by_group = None
@@ -257,18 +263,6 @@ default="pooled"
     of_test |= {"pvalue": pvalue, "table": table}
     told = checked[0].n_missing, small.in_words(), why_no_test if np.isnan(pvalue) else ""
     return ModelComparison(by_model, by_group, confidence_level, over, *told, **of_test)
-
-
-def _values_of(
-    measure: Measure, rows: Rows, counts: Sequence[ScoreCounts], *, pooled: bool
-) -> tuple[RowValues, RowValues]:
-    """Return the values of the rows within their groups, and those among all if asked for."""
-    if measure.is_auc:
-        return model_comparison.auc_values(rows)
-    own = measures.measure_values(measure, rows, counts)
-    if not pooled or counts[0].groups is None:
-        return own, own
-    return own, measures.measure_values(measure, rows, [of.regroup(None) for of in counts])
 
 
 def _of_large_groups(models: list[_rows.Rows], least: Any) -> tuple[list[_rows.Rows], LeftOut]:

@@ -270,13 +270,6 @@ def test_small_tail_probabilities_are_accurate():
     assert 0 < null.tail(30.0) <= 12 * stats.norm.sf(30.0)
 
 
-def test_scores_in_another_order_are_refused():
-    y, scores, *_ = rows(0)
-    one = pd.Series(scores["model 0"])
-    with pytest.raises(ValueError, match="have the same index labels"):
-        compare_models(y, {"one": one, "other": one.sample(frac=1, random_state=0)})
-
-
 TWO = {"a": [0.1, 0.4, 0.3, 0.2], "b": [0.4, 0.6, 0.1, 0.3]}
 OF_ROWS = {"measure": AveragePrecision(), "clusters": [1, 1, 2, 2]}
 SAME_NAME = pd.DataFrame([[0.1, 0.2]] * 4, columns=["a", "a"])

@@ -261,11 +261,6 @@ class Comparisons(NamedTuple):
     simultaneous_high: Floats
     pvalue_adjusted: Floats
 
-    def without_tests(self) -> Comparisons:
-        """Return the differences without limits and tests."""
-        none = np.full_like(self.difference, np.nan)
-        return Comparisons(*self[:3], *[none] * 7)
-
     def hull(self, other: Comparisons) -> Comparisons:
         """Return the limits that contain both intervals, and the tests with the larger p values.
 

@@ -81,7 +81,7 @@ def compare_candidates(
     second term allows for overlapping training sets. Selecting the best score in effect compares
     all pairs of candidates, so p values are multiplied by the pair count, or, with `margin`,
     by the number of other candidates. Tied candidates are not shown to be equal: pass `margin` for
-    that. With fewer than 20 splits the test has little power; repeat the folds.
+    that.
 
     References
     ----------
@@ -313,9 +313,8 @@ class SelectWithinGap(_RefitRule):
 
     Notes
     -----
-    With small folds, the difference is mostly sampling error: with 4 hospitals of equal true AUC
-    (500 rows each, AUC .76, 5 folds), its mean over the folds was .10 on average. Set `at_most`
-    above what equal groups would show. The search has no `best_score_`; the score is
+    With small folds, the difference is mostly sampling error: set `at_most` above what equal groups
+    would show. The search has no `best_score_`; the score is
     ``cv_results_["mean_test_..."][best_index_]``.
 
     Examples

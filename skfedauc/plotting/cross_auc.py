@@ -81,11 +81,6 @@ class CrossAUCDisplay(ReportDisplay):
     Standard errors need independent rows that are all compared with each other, so reports within
     folds and reports with clusters have no colors. Rows in one bin are ties.
 
-    References
-    ----------
-    .. [1] Kallus, N. and Zhou, A. (2019). The fairness of risk scores beyond classification:
-       bipartite ranking and the xAUC metric. NeurIPS 32.
-
     Examples
     --------
     >>> from matplotlib.figure import Figure

@@ -184,9 +184,7 @@ class GroupRocCurveDisplay(_CurvesDisplay):
 
     References
     ----------
-    .. [1] Janes, H. and Pepe, M. S. (2009). Adjusting for covariate effects on classification
-       accuracy using the covariate-adjusted receiver operating characteristic curve.
-       Biometrika 96(2). https://doi.org/10.1093/biomet/asp002
+    .. [1] Janes and Pepe (2009). Biometrika 96(2). https://doi.org/10.1093/biomet/asp002
 
     Examples
     --------
@@ -356,8 +354,7 @@ class ReliabilityDisplay(_CurvesDisplay):
 
     References
     ----------
-    .. [1] Wilson, E. B. (1927). Probable inference, the law of succession, and statistical
-       inference. Journal of the American Statistical Association 22(158).
+    .. [1] Wilson (1927). Journal of the American Statistical Association 22(158).
        https://doi.org/10.1080/01621459.1927.10502953
 
     Examples

@@ -449,11 +449,6 @@ class ReportDisplay(Display):
         -------
         ReportDisplay
             The display.
-
-        Raises
-        ------
-        ImportError, ValueError, TypeError
-            If matplotlib is missing, or an argument is not as described.
         """
         settings, drawing = cls._divided(GroupAUC.from_predictions, options)
         report = GroupAUC.from_predictions(y_true, y_score, groups=groups, **settings)
@@ -486,11 +481,6 @@ class ReportDisplay(Display):
         -------
         ReportDisplay
             The display.
-
-        Raises
-        ------
-        ImportError, ValueError, TypeError
-            If matplotlib is missing, or an argument is not as described.
         """
         settings, drawing = cls._divided(GroupAUC.from_estimator, options)
         report = cls._of_estimator(estimator, X, y, groups=groups, **settings)

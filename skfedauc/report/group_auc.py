@@ -326,9 +326,7 @@ class GroupAUC(GroupIntervals, GroupComparisons):
         Parameters
         ----------
         name : str
-            One of "pooled", "macro", "samples", "positives", "negatives", "within", "worst",
-            "ratio", "cross", "difference", "cross_difference", "tau", "bias_score"; see
-            `group_roc_auc_score`.
+            Statistic name; see `group_roc_auc_score`.
 
         Returns
         -------
@@ -375,9 +373,7 @@ class GroupAUC(GroupIntervals, GroupComparisons):
         Returns
         -------
         Decomposition
-            Named tuple of `within`, `cross` and `share_within`, such that
-            ``pooled = share_within * within + (1 - share_within) * cross``. A part
-            without pairs is NaN.
+            Named tuple of `within`, `cross` and `share_within`; a part without pairs is NaN.
         """
         estimates = self._estimates.of_auc("decomposition", needs_scores=True)
         return statistics.decomposition(estimates.pairs)

@@ -38,8 +38,7 @@ class GroupIntervals:
         """Return certain intervals, which contain the statistics of the exact scores.
 
         At `low`, each positive has the lowest score of its bin and each negative the highest; at
-        `high`, the reverse. No narrower interval of an AUC, an average or `bias_score` is certain;
-        those of gaps follow by interval arithmetic.
+        `high`, the reverse. Those of gaps follow by interval arithmetic.
 
         Parameters
         ----------
@@ -130,7 +129,7 @@ class GroupIntervals:
         Notes
         -----
         The pooled AUC of these groups has the groups as strata; for new groups they are clusters,
-        with Student's t, which covers too rarely with few, strongly shifted groups (92.4 % for 5).
+        with Student's t.
         Other measures treat the rows of a pooled value as one sample; averages of the average
         precision have no interval. The calibration page has the simulated coverage.
 
