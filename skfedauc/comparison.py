@@ -168,8 +168,7 @@ default="pooled"
     value beside them is below ``1 - confidence_level``.
 
     A partial AUC has no test if, with a probability above 2.5 %, no row falls between its rates:
-    with ``max_fpr=0.1``, for fewer than 36 negatives. Averages of the average precision have no
-    test, because the bias in small groups does not cancel.
+    with ``max_fpr=0.1``, for fewer than 36 negatives. Averages of the average precision have none.
 
     References
     ----------

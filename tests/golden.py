@@ -384,7 +384,7 @@ def two_models(data: Data, groups: Any = None, **options: Any) -> dict[str, Any]
     of_auc = options.get("measure") is None
     tables = {}
     for statistic in ["pooled"] if groups is None else ["pooled", *AVERAGES]:
-        options |= {"groups": groups, "statistic": statistic, "min_per_class": 1}
+        options |= {"groups": groups, "statistic": statistic}
         found = skfedauc.compare_models(data.y, scores, **options)
         table = first_minus_second(found.table, of_auc=of_auc)
         tables[statistic] = table.drop(columns="pvalue_adjusted").iloc[0]
@@ -399,7 +399,7 @@ def two_models(data: Data, groups: Any = None, **options: Any) -> dict[str, Any]
 
 
 def models(data: Data) -> Iterator[tuple[str, Any]]:
-    options = {"sample_weight": data.weights, "clusters": data.clusters}
+    options = {"sample_weight": data.weights, "clusters": data.clusters, "min_per_class": 1}
     grouped = {"groups": data.groups, **options}
     labels = pd.crosstab(data.groups, data.y)
     # The record has new groups above 20 groups.
@@ -412,8 +412,7 @@ def models(data: Data) -> Iterator[tuple[str, Any]]:
         yield f"two by group, {measure.name}", of_measure
     several = dict(zip("abc", data.scores.T, strict=True))
     for statistic in ("pooled", "macro", "within"):
-        asked = {"statistic": statistic, "min_per_class": 1}
-        found = skfedauc.compare_models(data.y, several, **asked, **grouped)
+        found = skfedauc.compare_models(data.y, several, statistic=statistic, **grouped)
         table = first_minus_second(found.table)
         if statistic != "pooled":
             yield f"several, {statistic}", table

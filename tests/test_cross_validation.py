@@ -190,8 +190,7 @@ def test_each_undefined_group_is_skipped_with_one_warning(rare):
     n_undefined = [report._estimates.pairs.n_undefined for report in reports]
     reported = set()
     for report, n in zip(reports, n_undefined, strict=True):
-        table = report.by_group["auc"]
-        new = set(table.index[table.isna()]) - reported
+        new = {*report.by_group.index[report.by_group["auc"].isna()]} - reported
         reported |= new
         expected = pytest.warns(UndefinedMetricWarning, match=rf"{n} of \d+ groups")
         with expected if new else contextlib.nullcontext():

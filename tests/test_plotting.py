@@ -445,12 +445,8 @@ def test_no_limit_is_drawn_unless_it_is_of_this_gap():
     assert display.chosen_marker_ is None
     display = CandidatesDisplay.from_search(search, metric="pooled", at_most=0.15, ax=axes())
     assert set(display.limit_.get_xdata()) == {0.15}
-
-
-def test_tables_without_parameters_are_drawn():
-    results = {"mean_test_pooled": [0.7], "mean_test_neg_difference": [-0.1]}
-    display = CandidatesDisplay(results, metric="pooled")
-    assert display.plot(axes()).front == [0]
+    table = {"mean_test_pooled": [0.7], "mean_test_neg_difference": [-0.1]}  # without parameters
+    display = CandidatesDisplay(table, metric="pooled")
     display.chosen = 0
     assert display.plot(axes()).chosen_marker_.get_xdata().tolist() == [0.1]
 

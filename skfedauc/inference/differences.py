@@ -651,8 +651,8 @@ class MarginTest(Result):
     confidence_level : float
         The one-sided interval's level.
     groups : tuple
-        Labels of the group or the pair that determines the limit, which need not be that of the
-        estimate, if it has few rows; empty without a result.
+        Labels of the group or pair that determines the limit, perhaps not those of the estimate;
+        empty without a result.
     n_groups, n_left_out : int
         Groups in the test, and groups that lack a class, which the claim does not cover.
     """

@@ -40,8 +40,6 @@ Corners: TypeAlias = tuple[Floats, Floats]
 # Curves with more corners are thinned on a grid of squares, each smaller than two pixels.
 MOST_CORNERS = 1000
 GRID = 500
-# Largest number of characters of a line of a note in a legend
-_LINE_LENGTH = 36
 # Largest number of other groups with a gray curve
 _MOST_BEHIND = 30
 # Ends of axes of shares; plots of different audits then have comparable scales.
@@ -119,7 +117,7 @@ class _CurvesDisplay(ReportDisplay):
                 others = f"{n_behind} of {others}"
             entries.append((next(iter(self.behind_.values())), others))
         # Legends are narrow, so break lines.
-        texts = [textwrap.fill(note, _LINE_LENGTH) for note in notes if note]
+        texts = [textwrap.fill(note, 36) for note in notes if note]
         entries += [(Line2D([], [], linestyle="none"), text) for text in texts]
         self.note_ = drawing.joined(others, *notes)
         if entries:

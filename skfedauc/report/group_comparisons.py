@@ -55,9 +55,8 @@ class DifferenceTested:
         DifferenceTest
             Result with the `estimate`, its limits `ci_low` and `ci_high`, the `pvalue` (the
             smallest `pvalue_adjusted` of `compare_groups`), and the groups `highest`, `lowest` and
-            `clearest`. NaN with fewer than two groups that have an AUC, and for several classes
-            without rows or with clusters that groups share. With a number for `undefined`,
-            `pvalue` is NaN if it replaces the AUC of a group.
+            `clearest`. NaN with fewer than two groups that have an AUC; `pvalue` also if a number
+            for `undefined` replaces an AUC, and for several classes without rows.
 
         Examples
         --------
