@@ -73,13 +73,12 @@ class ModelComparison(Result):
         if np.isnan(self.pvalue):
             return f"ModelComparison({what}: no p value, {self.note}{ends}"
         a, b = (_labels.as_label(name) for name in self.table.index[_clearest(self.table)])
-        level, p = f"{self.confidence_level * 100:g} %", "p"
-        if len(self.table) > 1:
-            level, p = f"simultaneous {level}", f"smallest of {len(self.table)} adjusted p"
+        n = len(self.table)
+        p = ", p" if n == 1 else f" for all comparisons, smallest of {n} adjusted p"
         return (
             f"ModelComparison({what}: {_words.shortened(b)} minus {_words.shortened(a)} "
-            f"{self.estimate:.4f}, {level} interval {self.ci_low:.4f} to {self.ci_high:.4f}, "
-            f"{p} = {self.pvalue:.4g}{ends}"
+            f"{self.estimate:.4f}, {self.confidence_level * 100:g} % interval "
+            f"{self.ci_low:.4f} to {self.ci_high:.4f}{p} = {self.pvalue:.4g}{ends}"
         )
 
 
@@ -190,7 +189,13 @@ default="pooled"
             s5            0.015            -0.045              0.074
     """
     confidence_level = intervals.check_confidence_level(confidence_level)
-    _check_options(statistic, over, groups)
+    _input.check_option("statistic", statistic, ("pooled", *AVERAGES))
+    _input.check_option("over", over, ("rows", "groups"))
+    if groups is None and (statistic != "pooled" or over == "groups"):
+        raise ValueError(
+            f"statistic={statistic!r} with over={over!r} needs groups; pass groups=labels, or "
+            "statistic='pooled' and over='rows'."
+        )
     models = _models_of(scores, len(y_true) if hasattr(y_true, "__len__") else None)
     names = list(models)
     pairs = _pairs_of(names, reference)
@@ -217,8 +222,7 @@ default="pooled"
     else:
         own = pooled = measures.measure_values(measure, rows, counts)
         if statistic == "pooled" and groups is not None:
-            whole = [of.regroup(None) for of in counts]
-            pooled = measures.measure_values(measure, rows, whole)
+            pooled = measures.measure_values(measure, rows, [of.regroup(None) for of in counts])
     within = None if groups is None else model_comparison.joint_within(rows, own)
     share, values = None, pooled
     if statistic != "pooled":
@@ -235,12 +239,10 @@ default="pooled"
         if not measure.is_auc:
             limits = measures.bounded_variances(measure, counts, own.auc)
         found = model_comparison.compare_average(within, share, limits, pairs, confidence_level)
-    why_no_test = "too few rows or no variation"
+    table, why_no_test = _table(found, measure), "too few rows or no variation"
     if share is not None and not measures.has_valid_averages(measure):
-        none = np.full_like(found.difference, np.nan)
-        found = model_comparison.Comparisons(*found[:3], *[none] * 7)
+        table.iloc[:, 3:] = np.nan
         why_no_test = f"averages of {measure.title} have no test"
-    table = _table(found, measure)
     table.index = _index(names, pairs)
     by_group = None
     if within is not None:
@@ -290,16 +292,6 @@ def paired_rows(models: Sequence[_rows.Rows], report: GroupAUC) -> Rows:
             f"{n_rows} rows{of_weight}{of_one_label(report.counts)}."
         )
     return Rows.of(models, report.n_groups)
-
-
-def _check_options(statistic: Any, over: Any, groups: Any) -> None:
-    _input.check_option("statistic", statistic, ("pooled", *AVERAGES))
-    _input.check_option("over", over, ("rows", "groups"))
-    if groups is None and (statistic != "pooled" or over == "groups"):
-        raise ValueError(
-            f"statistic={statistic!r} with over={over!r} needs groups; pass groups=labels, or "
-            "statistic='pooled' and over='rows'."
-        )
 
 
 def _checked_rows(

@@ -425,7 +425,6 @@ def test_comparisons_name_groups_that_they_leave_out():
     assert set(found.by_group["note"]) == {"a class is absent", ""}
     large = compare_models(y, scores, groups=groups)
     sentence = "Left out, with fewer than 10 positives or negatives: 7 ("
-    assert large.left_out.startswith(sentence)
     assert sentence in repr(large)
     kept = groups != 7
     own = {name: score[kept] for name, score in scores.items()}
@@ -455,9 +454,9 @@ def test_two_perfect_models_show_no_variation(weights):
 def test_what_is_printed_of_models_without_names_and_without_a_test():
     y, scores, groups, _ = rows(0)
     array = np.column_stack(list(scores.values())[:2])
-    assert "AUC of 2 models: 1 minus 0 " in repr(compare_models(y, array))
+    found = repr(compare_models(y, array, confidence_level=0.9))
+    assert "AUC of 2 models: 1 minus 0 " in found.split(", 90 % interval ")[0]
     assert "no p value, too few rows" in repr(compare_models(y, array, clusters=np.zeros(y.size)))
     options = {"groups": groups, "statistic": "macro", "measure": AveragePrecision()}
-    found = compare_models(y, array, **options, confidence_level=0.9)
-    assert "no p value, averages of average precision have no test, over" in repr(found)
-    assert found.confidence_level == 0.9
+    found = repr(compare_models(y, array, **options))
+    assert "no p value, averages of average precision have no test, over" in found

@@ -151,8 +151,7 @@ class GroupAUCCrossValidation:
             found = _interval_of_mean(folds, name, (1.0 - confidence_level) / 2.0, way)
             rows[name] = (float(values.to_numpy().mean()), found.low, found.high, way, found.note)
         columns = ["value", "ci_low", "ci_high", "method", "note"]
-        table = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
-        return table.rename_axis("statistic")
+        return pd.DataFrame(list(rows.values()), pd.Index(rows, name="statistic"), columns)
 
     @functools.cached_property
     def within_folds(self) -> GroupAUC:

@@ -532,9 +532,8 @@ class ReportDisplay(Display):
         """Note on the small groups and the rows that the report leaves out; empty if none are."""
         small = self.report._left_out  # noqa: SLF001
         labels = [label for label, *_ in small.groups]
-        lacking = f"{small.least} rows of each class"
-        of_groups = named(labels, np.ones(len(labels), np.bool_), lacking)
-        return joined(of_groups, left_out(self.n_missing).removeprefix(", "))
+        groups = named(labels, np.ones(len(labels), np.bool_), f"{small.least} rows of each class")
+        return joined(groups, left_out(self.n_missing).removeprefix(", "))
 
 
 def floats(table: pd.DataFrame, *names: str) -> list[Floats]:

@@ -156,13 +156,9 @@ class GroupAUCDisplay(_ForestDisplay):
     def __post_init__(self) -> None:
         super().__post_init__()
         report, names = self.report, self.statistics
+        known, measure = determined_statistics(estimates_of(report)), estimates_of(report).measure
         if names is None:
-            names = [
-                name
-                for name in _DEFAULT_LINES
-                if name in determined_statistics(estimates_of(report))
-            ]
-        measure = estimates_of(report).measure
+            names = [name for name in _DEFAULT_LINES if name in known]
         if isinstance(names, str) or not isinstance(names, Iterable):
             raise TypeError(f"statistics must be a list of names; got {_words.described(names)}.")
         aucs = [name for name in statistics_of(measure) if STATISTICS[name].is_auc]

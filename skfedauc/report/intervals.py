@@ -294,14 +294,8 @@ def group_intervals(
     if estimates.pairs.is_binned:
         bounds = map(Bounds, *group_bounds(estimates))
         note = np.array([*map(_note_of_binned, bounds, note, of_high.column)], dtype=object)
-    columns = {
-        estimates.measure.name: estimates.by_group,
-        "ci_low": low,
-        "ci_high": high,
-        "method": method,
-        "note": note,
-    }
-    return pd.DataFrame(columns, index=estimates.labels)
+    columns = {estimates.measure.name: estimates.by_group, "ci_low": low, "ci_high": high}
+    return pd.DataFrame(columns, estimates.labels).assign(method=method, note=note)
 
 
 def _note_of_binned(bounds: Bounds, of_low: str, of_high: str) -> str:
@@ -353,5 +347,4 @@ def statistic_intervals(
         estimand = intervals.NEW_GROUPS if is_new else intervals.THESE_GROUPS
         rows[name] = value, low, high, method, estimand, note
     columns = ["value", "ci_low", "ci_high", "method", "estimand", "note"]
-    index = pd.Index(rows, name="statistic")
-    return pd.DataFrame(list(rows.values()), columns=columns, index=index)
+    return pd.DataFrame(list(rows.values()), pd.Index(rows, name="statistic"), columns)

@@ -489,7 +489,7 @@ class MulticlassGroupAUC(DifferenceTested, Mapping[Any, GroupAUC]):
             answers.append(worst_line(groups, "lowest average"))
         if used.sum() > 1:
             why = "no interval without rows" if self._rows is None else "groups share clusters"
-            if self._n_replaced:
+            if any(part.n_replaced for part in self._parts):
                 why = f"no test, with {self.undefined:g} for an absent class"
             test = self._difference_test(LEVEL)
             answers += gap_lines(groups, test, "difference of averages", why_no_test=why)
@@ -534,10 +534,6 @@ class MulticlassGroupAUC(DifferenceTested, Mapping[Any, GroupAUC]):
         told[_MOST_CLASSES:] = [f"{len(told) - _MOST_CLASSES:,} more"] * (len(told) > _MOST_CLASSES)
         yield f"pooled by class, lowest first: {_words.enumerated(told)}"
 
-    @property
-    def _n_replaced(self) -> int:
-        return sum(part.n_replaced for part in self._parts)
-
     def _difference_test(self, confidence_level: float) -> DifferenceTest:
         average, pairs = self.average_by_group().to_numpy(), None
         used, weights = ~np.isnan(average), self._weights("macro") / len(self)
@@ -549,8 +545,9 @@ class MulticlassGroupAUC(DifferenceTested, Mapping[Any, GroupAUC]):
                 return Limits(value, low, value), Limits(value, value, high)
 
             pairs = AllPairs(estimates, int(used.sum()))
+        has_pvalue = not any(part.n_replaced for part in self._parts)
         of_groups = average, self._places[0], confidence_level
-        return largest_difference_test(pairs, *of_groups, has_pvalue=not self._n_replaced)
+        return largest_difference_test(pairs, *of_groups, has_pvalue)
 
 
 def _large_groups(counts: MulticlassCounts, least: int) -> tuple[MulticlassCounts, LeftOut]:
