@@ -379,7 +379,9 @@ class GroupComparisons(DifferenceTested):
         -----
         An average is equivalent to the pooled AUC if the 90 % interval of their difference is
         within `delta` of 0 (two one-sided tests), and not equivalent if the 99 % interval lies
-        beyond it. The Anderson-Darling test [1]_ shows which score distributions differ.
+        beyond it. The Anderson-Darling test [1]_ shows which score distributions differ. With few
+        positives and an AUC of .95, up to 8.8 % of simulated samples called an average equivalent
+        whose true difference is `delta`.
 
         References
         ----------

@@ -129,7 +129,7 @@ class GroupIntervals:
         Notes
         -----
         The pooled AUC of these groups has the groups as strata; for new groups they are clusters,
-        with Student's t.
+        with Student's t, which covers too rarely with few, strongly shifted groups (92.4 % for 5).
         Other measures treat the rows of a pooled value as one sample; averages of the average
         precision have no interval. The calibration page has the simulated coverage.
 
