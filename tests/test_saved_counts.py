@@ -144,6 +144,12 @@ def test_a_source_is_of_one_counting():
     other.to_bytes()
     with pytest.raises(ValueError, match=r"a source names one counting.*merged from 2 countings"):
         (counts + other).with_source("both")
+    for name in ("", " ", "oslo ", "\toslo"):
+        with pytest.raises(ValueError, match=r"^name must neither be empty nor begin or end with"):
+            counts.with_source(name)
+        # Files of earlier versions may have such names.
+        old = counts._with(counts._state._replace(sources=(Source(name, identifier="0" * 32),)))
+        assert ScoreCounts.from_bytes(old.to_bytes()).sources[0].name == name
 
 
 made = functools.partial(some_counts, n_rows=50, steps=2**40)
@@ -418,6 +424,13 @@ def test_a_receiver_binds_groups_and_sources():
     assert ScoreCounts.from_bytes(data, limits=Limits(groups=["a", "b"], source="oslo")) == A
     with pytest.raises(LimitError, match="rows of 1 group that its sender may not have: 'b'"):
         ScoreCounts.from_bytes(data, limits=Limits(groups=["a"]))
+    few = A + ScoreCounts.from_predictions([0, 1], [0.1, 0.2], groups=["c", "c"])
+    few = few.reduced(rule("summary", min_count=3, tell_withheld="labels"))
+    with pytest.raises(LimitError, match="rows of 1 group that its sender may not have: 'c'"):
+        ScoreCounts.from_bytes(few.to_bytes(), limits=Limits(groups=["a", "b"]))
+    without = A.regroup(None).to_bytes()
+    with pytest.raises(LimitError, match="rows without a group, and its sender may have 'a', 'b'"):
+        ScoreCounts.from_bytes(without, limits=Limits(groups=["a", "b"]))
     with pytest.raises(LimitError, match="counts of another source, 'oslo'"):
         ScoreCounts.from_bytes(data, limits=Limits(source="va"))
     with pytest.raises(LimitError, match="it has counts of another source, None"):

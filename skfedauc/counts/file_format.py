@@ -280,8 +280,7 @@ def _read(file: Any, told: dict[str, Any], data: Any, limits: Limits) -> State:
         expected = metadata.get(_CHECKSUM, b"").decode()
     if digest != expected:
         raise ValueError("its SHA-256 is another one")
-    limits.check("max_groups", state.n_groups, "it has {} groups")
-    limits.check_sender([] if state.labels is None else state.labels.tolist(), state.sources)
+    limits.check_sender(state)
     return state
 
 
