@@ -1,11 +1,7 @@
 """Bytes of the files of counts: the open format, version 4, files of earlier versions, and Parquet.
 
-A file is a Parquet table with one row per cell, and two metadata entries: ``skfedauc``, a JSON
-object, and ``skfedauc.sha256``, the SHA-256 of the bytes of this object and of all values. The
-checksum covers the JSON as it is written, so that writers in other languages need no canonical
-form. The documentation's page "File format" defines every byte that matters.
-
-Private counts (`skfedauc.privacy`) have another table and another checksum.
+The documentation's page "File format" defines every byte that matters. Private counts
+(`skfedauc.privacy`) have another table and another checksum.
 """
 
 from __future__ import annotations
@@ -73,6 +69,7 @@ _KINDS = {
     "coded": pa.string(),  # of periods, intervals, tuples, and instants of several time zones
 }
 _TEXTS, INTEGER = ("text", "coded"), pa.int64()
+new_table = pa.table
 # Rows of a row group, and values that are converted for the checksum at a time
 _CHUNK = 1 << 20
 # Size of the sample of values that shows whether a dictionary saves space
@@ -95,7 +92,7 @@ def content_of(state: State) -> bytes:
     for name, array in values.items():
         kind = _type_of(name, is_weighted=state.is_weighted)
         columns[name] = pa.array(array.tolist() if pa.types.is_decimal(kind) else array, kind)
-    table = with_columns(columns)
+    table = new_table(columns)
     described = [{"name": name, **facts} for name, (facts, _) in of_groups.items()]
     text = json.dumps(_facts_of(state, described), ensure_ascii=False).encode()
     varied = [name for name, of in values.items() if of.dtype.kind == "f" and not _repeats(of)]
@@ -106,16 +103,6 @@ def content_of(state: State) -> bytes:
         column_encoding=dict.fromkeys(varied, "BYTE_STREAM_SPLIT") or None,
         dictionary_pagesize_limit=1 << 24,
     )
-
-
-def with_columns(columns: Mapping[str, Any]) -> Any:
-    """Return a table; columns that lack no values are not nullable."""
-    table = pa.table(dict(columns))
-    fields = [
-        field.with_nullable(column.null_count > 0)
-        for field, column in zip(table.schema, table.columns, strict=True)
-    ]
-    return table.cast(pa.schema(fields))
 
 
 def _facts_of(state: State, columns: list[dict[str, Any]]) -> dict[str, Any]:

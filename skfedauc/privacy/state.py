@@ -273,7 +273,7 @@ def content_of(state: State) -> bytes:
     arrays = [*np.indices(state.negatives.shape), state.negatives, state.positives]
     columns = {name: array.reshape(-1) for name, array in zip(_COLUMNS, arrays, strict=True)}
     metadata = {file_format.KEY: json.dumps(facts)}
-    return file_format.written(file_format.with_columns(columns), metadata, use_dictionary=False)
+    return file_format.written(file_format.new_table(columns), metadata, use_dictionary=False)
 
 
 def read_content(data: Any, name: str) -> State:
