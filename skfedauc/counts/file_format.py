@@ -331,9 +331,9 @@ def _check_facts(facts: dict[str, Any], limits: Limits) -> None:
     limits.check("max_cells", facts["n_cells"], "it has {} cells")
     limits.check("max_sources", len(facts["sources"]), "it has {} sources")
     known = ("group_names", "labels_seen", "pos_label", "withheld", "group_columns")
-    limits.check_text(_longest([facts.get(name) for name in known]))
     # The identifier is no name.
-    limits.check_text(_longest([{**source, "identifier": None} for source in facts["sources"]]))
+    sources = [{**source, "identifier": None} for source in facts["sources"]]
+    limits.check_text(_longest([sources, *map(facts.get, known)]))
 
 
 def _longest(value: Any) -> int:
@@ -808,26 +808,19 @@ def size_of_pages(data: Any) -> int:
     data = bytes(data)  # bytes are read fastest, and not copied
     metadata, _ = _structure(data, len(data) - 8 - int.from_bytes(data[-8:-4], "little"))
     size = n_pages = n_bytes = 0
-    for start, stop in _chunks(metadata):
-        n_bytes += stop - start
+    chunks = (of for group in metadata.get(_ROW_GROUPS, []) for of in group[_COLUMNS])
+    for facts in (chunk[_COLUMN_FACTS] for chunk in chunks):
+        start = facts[_DATA_OFFSET]
+        if 0 < facts.get(_DICTIONARY_OFFSET, 0) < start:
+            start = facts[_DICTIONARY_OFFSET]
+        n_bytes += facts[_COMPRESSED_SIZE]
         if n_bytes > len(data):  # reading the same pages again and again would take forever
             raise ValueError("its pages overlap")
-        for of_page in _sizes(data, start, stop):
+        for of_page in _sizes(data, start, start + facts[_COMPRESSED_SIZE]):
             size, n_pages = size + of_page, n_pages + 1
             if n_pages > _MOST_PAGES:
                 raise ValueError(f"it has more than {_MOST_PAGES:,} pages")
     return size
-
-
-def _chunks(metadata: Mapping[int, Any]) -> Iterator[tuple[int, int]]:
-    """Yield where each column's pages begin and end in each row group."""
-    for group in metadata.get(_ROW_GROUPS, []):
-        for column in group[_COLUMNS]:
-            facts = column[_COLUMN_FACTS]
-            start = facts[_DATA_OFFSET]
-            if 0 < facts.get(_DICTIONARY_OFFSET, 0) < start:
-                start = facts[_DICTIONARY_OFFSET]
-            yield start, start + facts[_COMPRESSED_SIZE]
 
 
 def _sizes(data: bytes, place: int, stop: int) -> Iterator[int]:

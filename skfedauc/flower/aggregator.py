@@ -7,7 +7,7 @@ import dataclasses
 import importlib
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from skfedauc import _group_codes, _input, _words
@@ -277,7 +277,8 @@ class GroupAUCAggregator:
         contents = list(records)
         if not contents:
             raise ValueError("the aggregator needs at least one reply of a client; got none.")
-        named = Counter(number for content in contents for number in _rounds_in(content))
+        numbers = (of.get(_ROUND) for content in contents for of in _records_in(content))
+        named = Counter(number for number in numbers if isinstance(number, int))
         server_round = named.most_common(1)[0][0] if named else self._n_calls
         replies, counts = self._merged(contents, weighted_by_key, server_round)
         found = () if counts is None else counts.groups
@@ -352,7 +353,7 @@ class GroupAUCAggregator:
         self, content: RecordDict, name: str, server_round: int, weighted_by_key: str
     ) -> _Reply:
         """Read and check a reply; a client has its own source name, and its own groups."""
-        found = [record for record in content.config_records.values() if _COUNTS in record]
+        found = _records_in(content)
         if len(found) != 1:
             raise ValueError(
                 f"{name} has {_words.counted(len(found), 'record')} of counts; put one record of "
@@ -437,16 +438,14 @@ class _Reply(NamedTuple):
 
 def _name_of(content: RecordDict, name: str) -> str:
     """Return a reply's name in messages, with the source that it names."""
-    found = [of.get(_SOURCE) for of in content.config_records.values() if _COUNTS in of]
+    found = [of.get(_SOURCE) for of in _records_in(content)]
     is_named = len(found) == 1 and isinstance(found[0], str)
     return f"{name}, from {_words.shortened(found[0])}" if is_named else name
 
 
-def _rounds_in(content: RecordDict) -> Iterator[int]:
-    """Yield the number of the round that a reply names."""
-    for record in content.config_records.values():
-        if _COUNTS in record and isinstance(record.get(_ROUND), int):
-            yield record[_ROUND]
+def _records_in(content: RecordDict) -> list[ConfigRecord]:
+    """Return a reply's records of counts, of which a valid reply has one."""
+    return [record for record in content.config_records.values() if _COUNTS in record]
 
 
 def _reason(error: Exception) -> str:
