@@ -12,7 +12,6 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from importlib.metadata import PackageNotFoundError
 from typing import Any
 
 import numpy as np
@@ -111,7 +110,7 @@ def _facts_of(state: State, columns: list[dict[str, Any]]) -> dict[str, Any]:
     facts: dict[str, Any] = {
         "format": FORMATS["ScoreCounts"],
         "version": VERSION,
-        "package": version_of_package(),
+        "package": skfedauc.__version__,
         "level": rule.level,
         "n_cells": state.n_cells,
         "n_negatives": negatives,
@@ -628,14 +627,6 @@ def check_bytes(data: object, kind: str = "ScoreCounts") -> None:
         )
 
 
-def version_of_package() -> str:
-    """Return this package's version, or "unknown" without an installation."""
-    try:
-        return skfedauc.__version__
-    except PackageNotFoundError:  # a cluster may send the package to its workers as a plain folder
-        return "unknown"
-
-
 def written(table: Any, metadata: Mapping[Any, Any], **options: Any) -> bytes:
     """Return a file's content; the options are those of `pyarrow.parquet.ParquetWriter`."""
     options |= {"write_page_checksum": True, "store_schema": False}
@@ -716,7 +707,7 @@ def _check_format(facts: dict[str, Any], name: str, kind: str, newest: int) -> N
     if version > newest:
         raise RefusedError(
             f"{name} has version {version} of the file format, written by skfedauc "
-            f"{shortened(facts.get('package'))}; skfedauc {version_of_package()} reads versions "
+            f"{shortened(facts.get('package'))}; skfedauc {skfedauc.__version__} reads versions "
             f"up to {newest}. Upgrade by: pip install --upgrade skfedauc"
         )
 
