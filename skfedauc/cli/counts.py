@@ -110,8 +110,7 @@ def count(arguments: Arguments) -> Iterator[list[str]]:
     with refusals_of(arguments):
         exact = ScoreCounts.from_predictions(**rows)
     with refusals(**{"name must": "--source must"}):
-        facts = {"model": arguments.model, "period": arguments.period}
-        exact = exact.with_source(arguments.source, **facts)
+        exact = exact.with_source(arguments.source, model=arguments.model, period=arguments.period)
     if arguments.epsilon is not None:
         yield _write_private(exact, rule, arguments)
         return

@@ -367,9 +367,7 @@ class GroupAUCAggregator:
             and isinstance(number, int | None)
         ):
             raise ValueError(f"{name} has counts that skfedauc.flower.counts_record did not make.")
-        limits = self.limits
-        if source is not None:
-            limits = dataclasses.replace(limits, source=source)
+        limits = self.limits if source is None else dataclasses.replace(self.limits, source=source)
         if number not in (None, server_round):
             raise ValueError(
                 f"{name} is from server round {number}, and most replies of this call are from "
