@@ -95,12 +95,10 @@ def sources_in_words(sources: Iterable[Source]) -> str:
 
 def check_name(value: object, argument: str) -> None:
     """Refuse names that people could take for another, or for none."""
-    if value is None:
-        return
-    if not isinstance(value, str):
+    if not isinstance(value, str | None):
         raise TypeError(f"{argument} must be a str or None; got {described(value)}.")
-    _labels.check_text([value], argument)
-    if not value or value != value.strip():
+    _labels.check_text([value or ""], argument)
+    if value is not None and (not value or value != value.strip()):
         raise ValueError(
             f"{argument} must neither be empty nor begin or end with a space; got {value!r}. "
             "Write it without the space, or leave it out."
