@@ -116,9 +116,12 @@ def show_versions() -> None:
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":  # The import of importlib.metadata is slow.
-        from importlib.metadata import version
+        from importlib.metadata import PackageNotFoundError, version
 
-        return version("skfedauc")
+        try:
+            return version("skfedauc")
+        except PackageNotFoundError:  # a cluster may send its workers the package as a plain folder
+            return "unknown"
     if name in _PUBLIC_MODULES:
         return import_module(f"skfedauc.{name}")
     if name not in _MODULES:

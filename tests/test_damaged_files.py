@@ -524,9 +524,13 @@ def test_headers_of_pages_end():
 
 
 def test_pages_that_many_columns_share_are_refused(monkeypatch):
-    data = CASES["text"].to_bytes()
-    chunk = next(file_format._chunks(file_format._structure(data, footer_of(data))[0]))
-    monkeypatch.setattr(file_format, "_chunks", lambda _: [chunk] * 10_000)
+    data, read = CASES["text"].to_bytes(), file_format._structure
+
+    def with_many(data, place):
+        found, end = read(data, place)
+        return {of: v * 99 if isinstance(v, list) else v for of, v in found.items()}, end
+
+    monkeypatch.setattr(file_format, "_structure", with_many)
     with pytest.raises(ValueError, match="its pages overlap"):
         size_of_pages(data)
 
@@ -565,8 +569,6 @@ def test_limits_of_the_receiver(tmp_path):
         ScoreCounts.load(path, limits=Limits(max_bytes=100))
     with pytest.raises(TypeError, match=r"limits must be a skfedauc.counts.Limits or None; got"):
         ScoreCounts.load(path, limits=100)
-    with pytest.raises(ValueError, match="max_rows must be"):
-        Limits(max_rows=-1)
 
 
 @pytest.mark.parametrize("name", ["text", "coded", "class", "column"])

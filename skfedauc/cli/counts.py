@@ -109,9 +109,10 @@ def count(arguments: Arguments) -> Iterator[list[str]]:
     rows = rows_of(read_columns(arguments), arguments)
     with refusals_of(arguments):
         exact = ScoreCounts.from_predictions(**rows)
-    facts = {name: getattr(arguments, name) for name in ("model", "period")}
+    with refusals(**{"name must": "--source must"}):
+        exact = exact.with_source(arguments.source, model=arguments.model, period=arguments.period)
     if arguments.epsilon is not None:
-        yield _write_private(exact.with_source(arguments.source, **facts), rule, arguments)
+        yield _write_private(exact, rule, arguments)
         return
     if not len(exact):
         raise CommandError(f"{arguments.file_name}: there are no rows to count")
@@ -131,8 +132,6 @@ def count(arguments: Arguments) -> Iterator[list[str]]:
         if left:
             lines.append(f"Groups that are not in the file: {_labels_in_words(left)}")
     yield lines
-    if any(text is not None for text in (arguments.source, *facts.values())):
-        counts = counts.with_source(arguments.source, **facts)
     with refusals(written=path):
         counts.save(path)
     size = counted(os.path.getsize(path), "byte")

@@ -1,11 +1,7 @@
 """Bytes of the files of counts: the open format, version 4, files of earlier versions, and Parquet.
 
-A file is a Parquet table with one row per cell, and two metadata entries: ``skfedauc``, a JSON
-object, and ``skfedauc.sha256``, the SHA-256 of the bytes of this object and of all values. The
-checksum covers the JSON as it is written, so that writers in other languages need no canonical
-form. The documentation's page "File format" defines every byte that matters.
-
-Private counts (`skfedauc.privacy`) have another table and another checksum.
+The documentation's page "File format" defines every byte that matters. Private counts
+(`skfedauc.privacy`) have another table and another checksum.
 """
 
 from __future__ import annotations
@@ -16,7 +12,6 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from importlib.metadata import PackageNotFoundError
 from typing import Any
 
 import numpy as np
@@ -73,6 +68,7 @@ _KINDS = {
     "coded": pa.string(),  # of periods, intervals, tuples, and instants of several time zones
 }
 _TEXTS, INTEGER = ("text", "coded"), pa.int64()
+new_table = pa.table
 # Rows of a row group, and values that are converted for the checksum at a time
 _CHUNK = 1 << 20
 # Size of the sample of values that shows whether a dictionary saves space
@@ -95,7 +91,7 @@ def content_of(state: State) -> bytes:
     for name, array in values.items():
         kind = _type_of(name, is_weighted=state.is_weighted)
         columns[name] = pa.array(array.tolist() if pa.types.is_decimal(kind) else array, kind)
-    table = with_columns(columns)
+    table = new_table(columns)
     described = [{"name": name, **facts} for name, (facts, _) in of_groups.items()]
     text = json.dumps(_facts_of(state, described), ensure_ascii=False).encode()
     varied = [name for name, of in values.items() if of.dtype.kind == "f" and not _repeats(of)]
@@ -108,23 +104,13 @@ def content_of(state: State) -> bytes:
     )
 
 
-def with_columns(columns: Mapping[str, Any]) -> Any:
-    """Return a table; columns that lack no values are not nullable."""
-    table = pa.table(dict(columns))
-    fields = [
-        field.with_nullable(column.null_count > 0)
-        for field, column in zip(table.schema, table.columns, strict=True)
-    ]
-    return table.cast(pa.schema(fields))
-
-
 def _facts_of(state: State, columns: list[dict[str, Any]]) -> dict[str, Any]:
     negatives, positives = state.n_rows
     rule = state.disclosure
     facts: dict[str, Any] = {
         "format": FORMATS["ScoreCounts"],
         "version": VERSION,
-        "package": version_of_package(),
+        "package": skfedauc.__version__,
         "level": rule.level,
         "n_cells": state.n_cells,
         "n_negatives": negatives,
@@ -280,8 +266,7 @@ def _read(file: Any, told: dict[str, Any], data: Any, limits: Limits) -> State:
         expected = metadata.get(_CHECKSUM, b"").decode()
     if digest != expected:
         raise ValueError("its SHA-256 is another one")
-    limits.check("max_groups", state.n_groups, "it has {} groups")
-    limits.check_sender([] if state.labels is None else state.labels.tolist(), state.sources)
+    limits.check_sender(state)
     return state
 
 
@@ -345,9 +330,9 @@ def _check_facts(facts: dict[str, Any], limits: Limits) -> None:
     limits.check("max_cells", facts["n_cells"], "it has {} cells")
     limits.check("max_sources", len(facts["sources"]), "it has {} sources")
     known = ("group_names", "labels_seen", "pos_label", "withheld", "group_columns")
-    limits.check_text(_longest([facts.get(name) for name in known]))
     # The identifier is no name.
-    limits.check_text(_longest([{**source, "identifier": None} for source in facts["sources"]]))
+    sources = [{**source, "identifier": None} for source in facts["sources"]]
+    limits.check_text(_longest([sources, *map(facts.get, known)]))
 
 
 def _longest(value: Any) -> int:
@@ -642,14 +627,6 @@ def check_bytes(data: object, kind: str = "ScoreCounts") -> None:
         )
 
 
-def version_of_package() -> str:
-    """Return this package's version, or "unknown" without an installation."""
-    try:
-        return skfedauc.__version__
-    except PackageNotFoundError:  # a cluster may send the package to its workers as a plain folder
-        return "unknown"
-
-
 def written(table: Any, metadata: Mapping[Any, Any], **options: Any) -> bytes:
     """Return a file's content; the options are those of `pyarrow.parquet.ParquetWriter`."""
     options |= {"write_page_checksum": True, "store_schema": False}
@@ -730,7 +707,7 @@ def _check_format(facts: dict[str, Any], name: str, kind: str, newest: int) -> N
     if version > newest:
         raise RefusedError(
             f"{name} has version {version} of the file format, written by skfedauc "
-            f"{shortened(facts.get('package'))}; skfedauc {version_of_package()} reads versions "
+            f"{shortened(facts.get('package'))}; skfedauc {skfedauc.__version__} reads versions "
             f"up to {newest}. Upgrade by: pip install --upgrade skfedauc"
         )
 
@@ -822,26 +799,19 @@ def size_of_pages(data: Any) -> int:
     data = bytes(data)  # bytes are read fastest, and not copied
     metadata, _ = _structure(data, len(data) - 8 - int.from_bytes(data[-8:-4], "little"))
     size = n_pages = n_bytes = 0
-    for start, stop in _chunks(metadata):
-        n_bytes += stop - start
+    chunks = (of for group in metadata.get(_ROW_GROUPS, []) for of in group[_COLUMNS])
+    for facts in (chunk[_COLUMN_FACTS] for chunk in chunks):
+        start = facts[_DATA_OFFSET]
+        if 0 < facts.get(_DICTIONARY_OFFSET, 0) < start:
+            start = facts[_DICTIONARY_OFFSET]
+        n_bytes += facts[_COMPRESSED_SIZE]
         if n_bytes > len(data):  # reading the same pages again and again would take forever
             raise ValueError("its pages overlap")
-        for of_page in _sizes(data, start, stop):
+        for of_page in _sizes(data, start, start + facts[_COMPRESSED_SIZE]):
             size, n_pages = size + of_page, n_pages + 1
             if n_pages > _MOST_PAGES:
                 raise ValueError(f"it has more than {_MOST_PAGES:,} pages")
     return size
-
-
-def _chunks(metadata: Mapping[int, Any]) -> Iterator[tuple[int, int]]:
-    """Yield where each column's pages begin and end in each row group."""
-    for group in metadata.get(_ROW_GROUPS, []):
-        for column in group[_COLUMNS]:
-            facts = column[_COLUMN_FACTS]
-            start = facts[_DATA_OFFSET]
-            if 0 < facts.get(_DICTIONARY_OFFSET, 0) < start:
-                start = facts[_DICTIONARY_OFFSET]
-            yield start, start + facts[_COMPRESSED_SIZE]
 
 
 def _sizes(data: bytes, place: int, stop: int) -> Iterator[int]:

@@ -26,7 +26,7 @@ from skfedauc._words import counted, described, enumerated, listed, shortened
 from skfedauc.counts.bins import Immutable
 from skfedauc.counts.disclosure import Disclosure
 from skfedauc.counts.moments import OwnMoments
-from skfedauc.counts.state import Source, State, check_weight_sums, wrong_ranges
+from skfedauc.counts.state import State, check_weight_sums, wrong_ranges
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -92,7 +92,7 @@ class Limits:
     max_label_length : int, default=10_000
         Characters in a group label, a class label, a source name or another name.
     groups : collection of labels, default=None
-        The only groups that the sender may have; None for any.
+        The only groups that the sender may have, also as withheld ones; None for any.
     source : str, default=None
         The only source name that the sender may use; None for any.
 
@@ -141,16 +141,23 @@ receiver's limit of 1; pass limits=Limits(max_rows=...) to accept it.
         """Raise a LimitError for a label or name with more characters than the limit."""
         self.check("max_label_length", length, "it has a label or name of {} characters")
 
-    def check_sender(self, groups: Iterable[Any], sources: Iterable[Source]) -> None:
-        """Raise a LimitError for groups or sources that the sender may not use."""
+    def check_sender(self, state: State) -> None:
+        """Raise a LimitError for groups, also withheld ones, or sources of other senders."""
+        own: list[Any] = [] if state.labels is None else state.labels.tolist()
+        labels = [*own, *(state.disclosure.withheld.labels or ())]
+        self.check("max_groups", len(labels), "it has {} groups")
         if self.groups is not None:
-            others = [label for label in groups if label not in self.groups]
+            if state.labels is None and state.n_cells:
+                raise LimitError(
+                    f"it has rows without a group, and its sender may have {listed(self.groups)}"
+                )
+            others = [label for label in labels if label not in self.groups]
             if others:
                 raise LimitError(
                     f"it has rows of {counted(len(others), 'group')} that its sender may not "
                     f"have: {listed(others)}"
                 )
-        names = {source.name for source in sources} - {self.source}
+        names = {source.name for source in state.sources} - {self.source}
         if self.source is not None and names:
             raise LimitError(f"it has counts of another source, {listed(names)}")
 

@@ -30,7 +30,8 @@ def check_multi_class(multi_class: Any, *, may_raise: bool = False) -> Any:
 class MulticlassCounts:
     """Mergeable score counts for three or more classes.
 
-    Make counts with `from_predictions`, and merge them with ``+`` or `merge`.
+    Make counts with `from_predictions`, and merge them with ``+`` or `merge`. They have no source
+    and no file of their own: their `parts` have. Parts that are named count once in a merge.
 
     Parameters
     ----------
@@ -64,6 +65,10 @@ class MulticlassCounts:
     ... )
     >>> one + two
     MulticlassCounts(3 classes, one-vs-rest, 6 rows)
+    >>> parts = {label: part.with_source("va") for label, part in one.parts.items()}
+    >>> named = MulticlassCounts(one.labels, one.multi_class, parts)
+    >>> named + named
+    MulticlassCounts(3 classes, one-vs-rest, 3 rows)
     """
 
     labels: tuple[Any, ...]

@@ -219,8 +219,7 @@ def with_scores(state: State, function: Callable[[Floats], Any]) -> State:
 
 
 def _score_between(low: Floats, high: Floats) -> Floats:
-    between: Floats = (1 - _SHARE) * low + _SHARE * high
-    return between
+    return np.asarray((1 - _SHARE) * low + _SHARE * high)
 
 
 def _united_bins(bins: Bins, low: Integers, high: Integers) -> tuple[Floats, Ranges]:

@@ -93,6 +93,18 @@ def sources_in_words(sources: Iterable[Source]) -> str:
     return "; ".join(phrases)
 
 
+def check_name(value: object, argument: str) -> None:
+    """Refuse names that people could take for another, or for none."""
+    if not isinstance(value, str | None):
+        raise TypeError(f"{argument} must be a str or None; got {described(value)}.")
+    _labels.check_text([value or ""], argument)
+    if value is not None and (not value or value != value.strip()):
+        raise ValueError(
+            f"{argument} must neither be empty nor begin or end with a space; got {value!r}. "
+            "Write it without the space, or leave it out."
+        )
+
+
 def new_source(
     name: Any = None,
     model: Any = None,
@@ -103,9 +115,7 @@ def new_source(
 ) -> Source:
     """Check `ScoreCounts.with_source`'s arguments, and return a source."""
     for argument, value in {"name": name, "model": model, "period": period}.items():
-        if not isinstance(value, str | None):
-            raise TypeError(f"{argument} must be a str or None; got {described(value)}.")
-        _labels.check_text([value or ""], argument)
+        check_name(value, argument)
     if not isinstance(metadata, Mapping | None):
         raise TypeError(f"metadata must be a mapping of text to text; got {described(metadata)}.")
     pairs = tuple(sorted((metadata or {}).items(), key=str))

@@ -1,12 +1,9 @@
 """Counts of tables of rows, lazy tables, databases and batches.
 
-A lazy table or database runs one aggregation: ``SELECT group, score, label, COUNT(*) ... GROUP BY
-group, score, label``. Only its result is read here, and checked by the rules for rows: engines
-differ in comparisons of missing and NaN values, and of booleans with numbers, so that the query
-contains no rule. With bins, the engine groups rows by the number of the bin in place of the score.
-It groups scores without a bin, such as missing and infinite ones, by value, and they are binned or
-refused here. Engines bin only floats: for other numbers, such as decimals, this module first checks
-that float64 is exact.
+A lazy table or database runs one aggregation. Only its result is read here, and checked by the
+rules for rows: engines differ in comparisons of missing and NaN values, and of booleans with
+numbers, so that the query contains no rule. Engines bin only floats: for other numbers, such as
+decimals, this module first checks that float64 is exact.
 """
 
 from __future__ import annotations

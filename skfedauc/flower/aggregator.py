@@ -6,14 +6,15 @@ import contextlib
 import dataclasses
 import importlib
 import math
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from skfedauc import _group_codes, _input, _words
-from skfedauc.counts import DisclosureError, Limits, MergeError, ScoreCounts, Source, Withheld
+from skfedauc.counts import DisclosureError, Limits, MergeError, ScoreCounts, Source
 from skfedauc.counts.files import check_limits
 from skfedauc.counts.score_counts import merge_named, view_of
+from skfedauc.counts.state import check_name
 
 if TYPE_CHECKING:
     from flwr.app import ConfigRecord, MetricRecord, RecordDict
@@ -110,9 +111,8 @@ def counts_record(
             "counts.regroup({None: 'device 7'})."
         )
     entries: dict[str, Any] = {}
+    check_name(source, "source")
     if source is not None:
-        if not isinstance(source, str):
-            raise TypeError(f"source must be a string; got {_words.described(source)}.")
         # The model and the period stay: replies of different models must not be merged.
         known = counts.sources[0] if len(counts.sources) == 1 else Source()
         counts = counts.with_source(
@@ -141,7 +141,7 @@ class GroupAUCAggregator:
         A reply without counts, with damaged counts, beyond the limits, with other rows than it
         declares, with groups of another source, or with another round, model, level, positive label
         or other metrics than most is an error, or is left out with a warning and recorded in
-        `invalid`.
+        `invalid`. So are all replies of a source that contradict each other.
     statistics : sequence of str, default=("pooled", "macro", "samples", "positives", "negatives", \
     "within", "worst", "difference")
         Names as in `GroupAUC.statistic`. Those that the level of disclosure does not determine are
@@ -171,11 +171,11 @@ class GroupAUCAggregator:
 
     Notes
     -----
-    The number of counted rows must be the client's ``num-examples``, or less by at most its rows
-    without a group label, of weight 0 and in withheld groups. The name is the client's own
-    statement, because Flower does not tell its hook which node sent a reply: who takes the name of
-    another is noticed if the other one replies as well. Your own strategy can compare
-    ``message.metadata.src_node_id``. Use one aggregator for one hook of one strategy.
+    The number of counted rows, which have a weight above 0, must be the client's ``num-examples``,
+    or less by at most its rows without a group label and in withheld groups. The name is the
+    client's own statement, because Flower does not tell its hook which node sent a reply; your own
+    strategy can compare ``message.metadata.src_node_id``. Use one aggregator for one hook of one
+    strategy.
 
     Examples
     --------
@@ -277,7 +277,8 @@ class GroupAUCAggregator:
         contents = list(records)
         if not contents:
             raise ValueError("the aggregator needs at least one reply of a client; got none.")
-        named = Counter(number for content in contents for number in _rounds_in(content))
+        numbers = (of.get(_ROUND) for content in contents for of in _records_in(content))
+        named = Counter(number for number in numbers if isinstance(number, int))
         server_round = named.most_common(1)[0][0] if named else self._n_calls
         replies, counts = self._merged(contents, weighted_by_key, server_round)
         found = () if counts is None else counts.groups
@@ -332,7 +333,8 @@ class GroupAUCAggregator:
                 replies[name] = self._read(content, name, server_round, weighted_by_key)
             except ValueError as error:
                 invalid[name] = str(error)
-        invalid |= _other_metrics(list(replies.values()))
+        for reasons_of in (_other_metrics, _of_one_source):
+            invalid |= reasons_of([of for name, of in replies.items() if name not in invalid])
         parts = {name: of.counts for name, of in replies.items() if name not in invalid}
         counts, again = None, list[str]()
         if parts:
@@ -351,7 +353,7 @@ class GroupAUCAggregator:
         self, content: RecordDict, name: str, server_round: int, weighted_by_key: str
     ) -> _Reply:
         """Read and check a reply; a client has its own source name, and its own groups."""
-        found = [record for record in content.config_records.values() if _COUNTS in record]
+        found = _records_in(content)
         if len(found) != 1:
             raise ValueError(
                 f"{name} has {_words.counted(len(found), 'record')} of counts; put one record of "
@@ -365,9 +367,7 @@ class GroupAUCAggregator:
             and isinstance(number, int | None)
         ):
             raise ValueError(f"{name} has counts that skfedauc.flower.counts_record did not make.")
-        limits = self.limits
-        if source is not None:
-            limits = dataclasses.replace(limits, source=source)
+        limits = self.limits if source is None else dataclasses.replace(self.limits, source=source)
         if number not in (None, server_round):
             raise ValueError(
                 f"{name} is from server round {number}, and most replies of this call are from "
@@ -436,16 +436,14 @@ class _Reply(NamedTuple):
 
 def _name_of(content: RecordDict, name: str) -> str:
     """Return a reply's name in messages, with the source that it names."""
-    found = [of.get(_SOURCE) for of in content.config_records.values() if _COUNTS in of]
+    found = [of.get(_SOURCE) for of in _records_in(content)]
     is_named = len(found) == 1 and isinstance(found[0], str)
     return f"{name}, from {_words.shortened(found[0])}" if is_named else name
 
 
-def _rounds_in(content: RecordDict) -> Iterator[int]:
-    """Yield the number of the round that a reply names."""
-    for record in content.config_records.values():
-        if _COUNTS in record and isinstance(record.get(_ROUND), int):
-            yield record[_ROUND]
+def _records_in(content: RecordDict) -> list[ConfigRecord]:
+    """Return a reply's records of counts, of which a valid reply has one."""
+    return [record for record in content.config_records.values() if _COUNTS in record]
 
 
 def _reason(error: Exception) -> str:
@@ -454,6 +452,23 @@ def _reason(error: Exception) -> str:
         return str(error)
     fact = error.fact.replace("the parts have", "the replies have")
     return f"{fact}{_MENDS.get(error.reason, _MEND)}"
+
+
+def _of_one_source(replies: list[_Reply]) -> dict[str, str]:
+    """Return the reason by name of replies that contradict others of their source.
+
+    Nobody knows which of them the source sent, so none of them counts.
+    """
+    by_source, found = defaultdict[str, dict[str, ScoreCounts]](dict), dict[str, str]()
+    for reply in replies:
+        for source in reply.counts.sources:
+            by_source[source.key[0]][reply.name] = reply.counts
+    for parts in by_source.values():
+        try:
+            merge_named(parts)
+        except MergeError as error:
+            found |= dict.fromkeys(parts, _reason(error))
+    return found
 
 
 def _other_metrics(replies: list[_Reply]) -> dict[str, str]:
@@ -489,14 +504,14 @@ def _check_metrics(reply: _Reply, weighted_by_key: str) -> None:
             )
     counts = reply.counts
     least = int(counts.n_negatives.sum() + counts.n_positives.sum())
-    # Counts leave out rows of weight 0, withheld groups and rows without a group label.
-    has_fewer = view_of(counts).is_weighted or counts.disclosure.withheld != Withheld()
-    most = math.inf if has_fewer else least + counts.n_missing
+    withheld, most = counts.disclosure.withheld, float(least + counts.n_missing)
+    for n_withheld in (withheld.most_negatives, withheld.most_positives):
+        most += math.inf if n_withheld is None or withheld.is_n_missing_low else n_withheld
     declared = record.get(_DECLARED, least)
     if not least <= declared <= most:
         raise ValueError(
             f"{reply.name} declares {declared:,} rows as {_DECLARED!r}, and its counts have "
-            f"{least:,}. Let the client declare and count the same rows."
+            f"{least:,}. Let the client declare and count the same rows, without those of weight 0."
         )
 
 

@@ -8,9 +8,8 @@ The sum of n clients is exact if ``Q == 2 * C`` and each weight is Q, so that ea
 ``x + C``; if counts are at most C, so that nothing is clipped; if ``2 * C`` fits in 32 bits; and if
 ``n * Q < M``, so that sums do not wrap around. All numbers are then whole and below 2**32.
 
-Flower expands a key to masks by the Mersenne Twister with a seed of 28 bits, from which a server
-can compute counts. Here, SHAKE-256 expands the whole key, in a copy of Flower's modules: masks of
-different generators do not cancel.
+Flower expands a key to masks from a seed of 28 bits, so that a server can compute counts. Here,
+SHAKE-256 expands the whole key, in a copy of Flower's modules.
 """
 
 from __future__ import annotations

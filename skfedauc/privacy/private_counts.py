@@ -10,7 +10,7 @@ from skfedauc import _input, _labels, _words
 from skfedauc.counts import Bins, ScoreCounts
 from skfedauc.counts.files import OtherFileError, Saved
 from skfedauc.counts.score_counts import view_of
-from skfedauc.counts.state import Source, new_source
+from skfedauc.counts.state import Source, check_name, new_source
 from skfedauc.counts.vectors import Grid
 from skfedauc.privacy.laplace import check_epsilon, with_noise
 from skfedauc.privacy.state import Release, State, content_of, exact_state, merged, read_content
@@ -167,8 +167,7 @@ class PrivateCounts(Saved, State):
         epsilon, rows_per_person = check_epsilon(epsilon, rows_per_person)
         label = _agreed_label(pos_label, view_of(counts).classes)
         released = () if grid.labels is None else tuple(grid.labels.tolist())
-        if not isinstance(source, str | None):
-            raise TypeError(f"source must be a str or None; got {_words.described(source)}.")
+        check_name(source, "source")
         known = counts.sources[0] if len(counts.sources) == 1 else Source()
         identifier = new_source(source).identifier
         facts = epsilon, rows_per_person, released, known.model, known.period

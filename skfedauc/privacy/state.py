@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+import skfedauc
 from skfedauc import _group_codes, _input, _labels
 from skfedauc._words import counted, listed
 from skfedauc.counts import Bins, ScoreCounts
@@ -77,11 +78,6 @@ class Release(NamedTuple):
         """Scale of the noise of each count."""
         return self.rows_per_person / self.epsilon
 
-    @property
-    def variance(self) -> float:
-        """Variance of the noise of each count."""
-        return variance_of(self.scale)
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class State:
@@ -120,7 +116,7 @@ class State:
     @property
     def variance(self) -> NDArray[np.float64]:
         """Variance of the noise of each count by group, summed over the group's releases."""
-        return _by_group(self, lambda release: release.variance)
+        return _by_group(self, lambda release: variance_of(release.scale))
 
 
 def _by_group(state: State, of_release: Callable[[Release], float]) -> NDArray[np.float64]:
@@ -256,7 +252,7 @@ def content_of(state: State) -> bytes:
     facts: dict[str, Any] = {
         "format": file_format.FORMATS["PrivateCounts"],
         "version": 2 if any(of.model or of.period for of in state.releases) else 1,
-        "package": file_format.version_of_package(),
+        "package": skfedauc.__version__,
         "bins": state.bins.to_dict(),
         "groups": None if state.groups is None else list(map(entry_of, state.groups)),
         "group_names": list(state.group_names),
@@ -273,7 +269,7 @@ def content_of(state: State) -> bytes:
     arrays = [*np.indices(state.negatives.shape), state.negatives, state.positives]
     columns = {name: array.reshape(-1) for name, array in zip(_COLUMNS, arrays, strict=True)}
     metadata = {file_format.KEY: json.dumps(facts)}
-    return file_format.written(file_format.with_columns(columns), metadata, use_dictionary=False)
+    return file_format.written(file_format.new_table(columns), metadata, use_dictionary=False)
 
 
 def read_content(data: Any, name: str) -> State:

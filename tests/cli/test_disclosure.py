@@ -50,6 +50,7 @@ def test_rules_of_bins(frame, counted, text, bins):
         (["--min-count", "5"], "--min-count needs --disclosure bins or summary; pass it as well"),
         ([*OPTIONS[-4:], "--tell-withheld", "rows"], "--tell-withheld needs --min-count; pass it"),
         ([*OPTIONS[-4:], "--min-count", "2"], "--min-count must be a whole number of at least 3;"),
+        (["--source", " "], "--source must neither be empty nor begin or end with a space"),
         ([*OPTIONS[-4:], "--min-count", "100"], "so --min-count 100 withholds all rows; pass"),
     ],
 )

@@ -113,9 +113,7 @@ def engine(request):
 
 
 # Tables that the engine refuses, with the engine's message
-REFUSED = {
-    ("sqlframe", "names with spaces and signs"): r"column 'is ill\?', not found in table",
-}
+REFUSED = {("sqlframe", "names with spaces and signs"): r"column 'is ill\?', not found in table"}
 
 
 @pytest.mark.parametrize("name", EDGES)

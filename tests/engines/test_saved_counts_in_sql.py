@@ -102,3 +102,6 @@ def test_the_query_of_the_guide_counts_the_rows():
     )
     for counts in (duckdb.sql(query).df(), table):
         assert ScoreCounts.from_counts(**counts) == expected
+    patients.loc[9, "died"] = None
+    with pytest.raises(ValueError, match="n_negatives must be finite; got 1 NaN or NULL"):
+        ScoreCounts.from_counts(**duckdb.sql(query).df())
