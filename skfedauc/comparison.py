@@ -41,7 +41,8 @@ class ModelComparison(Result):
         `value_a`, `value_b`, their `difference` (b minus a; a `reference` is a), with `ci_low`,
         `ci_high`, `statistic` and `pvalue` of this comparison alone, and `simultaneous_low`,
         `simultaneous_high` and `pvalue_adjusted` for all comparisons together. Limits and tests
-        are NaN if the difference has no standard error above 0.
+        are NaN if the difference has no standard error above 0; but those of equal ranks are 0,
+        with the p value 1, if the AUC has one.
     by_model : pandas.Series
         The AUC or measure of each model.
     confidence_level : float

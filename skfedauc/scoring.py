@@ -334,7 +334,7 @@ FOLDS_REMEDY = (
     "every group with as many rows of each class as there are folds; merge smaller groups, or use "
     "fewer folds."
 )
-_ONCE = " A search issues this warning once, for any number of folds and candidates."
+_ONCE = " Each process of a search issues this warning once for these groups."
 # What the warnings of a search reported, by scorer; scikit-learn copies scorers for each fit
 _REPORTED: dict[str, set[Any]] = {}
 # Results of the current scoring call, by method caller. All scorers of a multi-metric search share

@@ -509,7 +509,7 @@ def test_small_groups_are_left_out_of_everything(multi_class):
     least, large = rows.report(**options, clusters=clusters), rows.groups != 7
     rows.y, rows.score, rows.groups = rows.y[large], rows.score[large], rows.groups[large]
     own = rows.report(multi_class=multi_class, clusters=clusters[large])
-    left_out = "Left out, with fewer than 3 rows of a class: 7 (3, 3, 1 and 2)."
+    left_out = "Left out, with fewer than 3 rows of a class (0, 1, 2, 3): 7 (3, 3, 1 and 2)."
     lines = (
         repr(least).replace(f"{left_out}\n", "").replace("rows of these groups", "rows together")
     )

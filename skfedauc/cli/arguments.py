@@ -144,7 +144,7 @@ audit compare report
   --threshold T: also ask about decisions for scores of at least T; none asks about the ranking only
       (default: 0.5 if all scores are between 0 and 1, otherwise none)
   --min-per-class N: least positives and negatives of a group that is compared; smaller groups are
-      listed, and count for the AUC over all rows (default: %(default)s)
+      listed, and left out of all numbers (default: %(default)s)
   --favorable positive|negative: class that is the favorable outcome for a person: say which groups
       the model favors
   --tolerance NAME=LIMIT: limit of a gap between groups, such as difference=0.05 for AUCs that

@@ -466,8 +466,8 @@ def first_lines_of(report: GroupAUC) -> FirstLines:
     return first_lines(estimates_of(report), report._left_out.in_words())  # noqa: SLF001
 
 
-# Largest difference of AUCs from rounding: a model's probabilities can be equal for rows with
-# different decision values. Reports print three digits.
+# Largest difference of AUCs without a warning: probabilities can be equal by rounding for rows with
+# different decision values.
 _ROUNDING = 5e-4
 
 
@@ -494,13 +494,14 @@ def responses_of(
         return scores, scores
     probabilities = _sklearn.scores_of(estimator, X, "predict_proba", pos_label)
     aucs, others = (_aucs(model, of_rows) for model in (scores, probabilities))
-    if np.allclose(aucs, others, rtol=0, atol=_ROUNDING, equal_nan=True):
+    if np.allclose(aucs, others, rtol=0, atol=1e-12, equal_nan=True):
         return probabilities, probabilities
-    _input.warn(
-        f"{type(estimator).__name__} orders rows differently by decision_function (pooled AUC "
-        f"{aucs[0]:.4f}) and by predict_proba (pooled AUC {others[0]:.4f}). {mend}",
-        UserWarning,
-    )
+    if not np.allclose(aucs, others, rtol=0, atol=_ROUNDING, equal_nan=True):
+        _input.warn(
+            f"{type(estimator).__name__} orders rows differently by decision_function (pooled AUC "
+            f"{aucs[0]:.4f}) and by predict_proba (pooled AUC {others[0]:.4f}). {mend}",
+            UserWarning,
+        )
     return scores, probabilities
 
 

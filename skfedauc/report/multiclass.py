@@ -558,7 +558,8 @@ def _large_groups(counts: MulticlassCounts, least: int) -> tuple[MulticlassCount
         for label, n in zip(part.groups or ("all",), part.n_positives.tolist(), strict=True):
             n_rows.setdefault(label, {})[one] = n
     sizes = [np.array([n.get(one, 0) for n in n_rows.values()]) for one in counts.labels]
-    is_large, left_out = split_by_size(n_rows, sizes, least, "rows of a class")
+    told = f"rows of a class ({_words.listed(counts.labels)})"
+    is_large, left_out = split_by_size(n_rows, sizes, least, told)
     is_kept = dict(zip(n_rows, is_large.tolist(), strict=True))
     parts = {
         key: select_groups(

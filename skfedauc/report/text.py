@@ -302,7 +302,7 @@ def gap_lines(
     if test.pvalue < 1 - LEVEL and test.clearest not in (None, furthest):
         difference, low, high, _ = test.table.iloc[0]
         said += f": most clearly {minus(*test.clearest)}, {number_with(difference, low, high)}"
-    if not np.isnan(expected):
+    if expected > 0.0:  # known, and some variation
         said += f": equal groups show about {expected:.2g} by chance"
     yield f"{said}."
 
