@@ -142,7 +142,7 @@ class WithOthers:
 
     def largest(self, alpha: float) -> Gap:
         """Return the largest absolute value."""
-        g, limits = self.furthest, self.gaps.largest(alpha, alpha / 2.0)
+        g, limits = self.furthest, self.gaps.largest(alpha)
         return Gap(g, None, float(abs(self.values[g])), *limits, float(self.pvalues.min()))
 
     @property
@@ -229,11 +229,6 @@ class Question:
     is_signed: bool = False
     is_ratio: bool = False
     parts: tuple[str, ...] = ()
-
-    @property
-    def is_share(self) -> bool:
-        """Whether values are row shares, and gaps are in percentage points."""
-        return bool(self.requires) and not self.is_ratio
 
     @property
     def is_for_tolerance(self) -> bool:
