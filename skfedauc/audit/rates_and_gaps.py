@@ -41,10 +41,6 @@ _ALL, _POSITIVES, _NEGATIVES = ((1, 1), (1, 1)), ((0, 0), (1, 1)), ((1, 1), (0, 
 _SELECTED = ((0, 1), (0, 1))
 
 
-# The gap's interval, the p value at which it excludes equal groups and the limits for all groups
-# together come from the same limits, so they never disagree.
-
-
 class Gap(NamedTuple):
     """Gap with limits and p value, between two groups (numbers in a contrast) or of one.
 
