@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple, TypeAlias
 
@@ -103,7 +103,14 @@ def _object_codes(column: NDArray[Any], name: str) -> tuple[NDArray[np.integer],
     except TypeError as error:
         raise _input.not_single_values(column, name) from error
     if kind.startswith("mixed"):
-        _refuse_mixed({*map(type, column[codes >= 0])}, labels, name)
+        # Some objects, as 1 and True, are equal, but of no common kind.
+        types = {*map(type, column[codes >= 0])}
+        if all(_labels.is_missing(label) for label in labels if isinstance(label, str)):
+            types.discard(str)
+        numbers = (int, float, Decimal, np.integer, np.floating)
+        are_numbers = all(issubclass(of, numbers) and of is not bool for of in types)
+        if len(types) > 1 and not are_numbers:
+            raise _input.mixed_kinds([of.__name__ for of in types], name)
     labels = np.asarray(labels, object)
     # Before pandas 3.1, NUL or a surrogate ends a string.
     if kind == "string" and len(pd.factorize(np.array(["", "\0"], object))[1]) < 2:
@@ -114,17 +121,6 @@ def _object_codes(column: NDArray[Any], name: str) -> tuple[NDArray[np.integer],
             codes[has_label] = [places[label] for label in text]
             labels = _input.object_array(places)
     return codes, labels
-
-
-def _refuse_mixed(types: set[type], labels: Iterable[Any], name: str) -> None:
-    """Refuse types of objects that are no common kind, although some, as 1 and True, are equal."""
-    numbers = (int, float, Decimal, np.integer, np.floating)
-    texts = [label for label in labels if isinstance(label, str)]
-    if str in types and all(map(_labels.is_missing, texts)):
-        types = types - {str}
-    are_numbers = all(issubclass(of, numbers) and of is not bool for of in types)
-    if len(types) > 1 and not are_numbers:
-        raise _input.mixed_kinds([of.__name__ for of in types], name)
 
 
 def number_integers(values: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[Any]]:
@@ -188,7 +184,13 @@ def encode_column(column: Any, name: str) -> Encoded:
     import narwhals.stable.v2 as nw
 
     if hasattr(column, "dictionary_encode"):  # an array of pyarrow
-        column = _in_pandas(column)
+        import pandas as pd
+
+        # The labels of a dictionary take the place of its codes.
+        plain = column.type.value_type if hasattr(column.type, "index_type") else column.type
+        if str(plain) == "string_view":  # which older versions of pandas do not know
+            plain = "large_string"
+        column = pd.Series(pd.arrays.ArrowExtensionArray(column.cast(plain)))
     if nw.dependencies.is_pandas_series(column):
         if getattr(column.dtype, "storage", column.dtype) in (object, "python"):
             return encode_array(column.to_numpy(object), name)
@@ -205,30 +207,16 @@ def encode_column(column: Any, name: str) -> Encoded:
     if series.null_count():
         has_label = ~np.asarray(series.is_null().to_numpy(), np.bool_)
         return of_all_rows(has_label, *encode_column(nw.to_native(series.drop_nulls()), name))
-    if is_text:
-        return in_order(*_polars_codes(column), name)
+    if is_text:  # in polars' order
+        import polars as pl
+
+        category = column.cast(pl.Categorical) if column.dtype == pl.String else column
+        codes, _ = number_integers(category.to_physical().to_numpy())
+        labels = _input.object_array(column.gather(example_rows(codes)).to_list())
+        return in_order(codes, labels, name)
     if getattr(series.dtype, "time_zone", None) is not None:
         return encode_array(_input.object_array(series.to_list()), name)
     return encode_array(series.to_numpy(), name)
-
-
-def _in_pandas(column: Any) -> Any:
-    """Return a pyarrow array in a pandas Series; a dictionary's labels in place of its codes."""
-    import pandas as pd
-
-    plain = column.type.value_type if hasattr(column.type, "index_type") else column.type
-    if str(plain) == "string_view":  # which older versions of pandas do not know
-        plain = "large_string"
-    return pd.Series(pd.arrays.ArrowExtensionArray(column.cast(plain)))
-
-
-def _polars_codes(column: Any) -> tuple[NDArray[np.integer], Labels]:
-    """Return codes and distinct labels for polars strings, in polars' order."""
-    import polars as pl
-
-    category = column.cast(pl.Categorical) if column.dtype == pl.String else column
-    codes, _ = number_integers(category.to_physical().to_numpy())
-    return codes, _input.object_array(column.gather(example_rows(codes)).to_list())
 
 
 class EncodedGroups(NamedTuple):
@@ -267,14 +255,12 @@ def category_orders(groups: Any) -> tuple[tuple[Any, ...], ...]:
         return groups.orders
     if not hasattr(groups, "dtype") and not hasattr(groups, "columns"):
         return ()
-    orders = tuple(map(_categories_of, _group_columns(groups, "groups")))
-    return orders if any(orders) else ()
-
-
-def _categories_of(column: Any) -> tuple[Any, ...]:
-    dtype: Any = getattr(column, "dtype", None)
-    is_ordered = getattr(dtype, "ordered", False) or type(dtype).__name__ == "Enum"
-    return tuple(dtype.categories) if is_ordered else ()
+    orders = []
+    for column in _group_columns(groups, "groups"):
+        dtype: Any = getattr(column, "dtype", None)
+        is_ordered = getattr(dtype, "ordered", False) or type(dtype).__name__ == "Enum"
+        orders.append(tuple(dtype.categories) if is_ordered else ())
+    return tuple(orders) if any(orders) else ()
 
 
 def encode_columns(columns: Mapping[str, Any]) -> Encoded:
@@ -404,6 +390,12 @@ def places_of(labels: Labels, known: Labels) -> NDArray[np.intp]:
     place = np.full(united.size, -1, np.intp)
     place[theirs] = np.arange(theirs.size)
     return place[mine]
+
+
+def positions_of(labels: Iterable[Any], known: Sequence[Any]) -> NDArray[np.intp]:
+    """Return each label's place among known labels, and their number for other labels."""
+    place = {label: i for i, label in enumerate(known)}
+    return np.array([place.get(label, len(known)) for label in labels], np.intp)
 
 
 def map_labels(labels: Iterable[Any], to: Mapping[Any, Any] | Callable[[Any], Any]) -> Encoded:

@@ -162,14 +162,6 @@ def as_label(label: Any) -> Any:
     return label
 
 
-def check_label(label: Any, name: str) -> Any:
-    """Return a label as `encode_groups` does, or raise a TypeError for another type."""
-    label = as_label(label)
-    if kind_of_label(label) is None:
-        raise not_a_label(label, name)
-    return label
-
-
 def not_a_label(odd: Any, name: str) -> TypeError:
     """Return the error for a value with another type, or for a number that is not whole."""
     mend = NO_FLOATS if isinstance(odd, float | np.floating | Decimal) else _AS_TEXT

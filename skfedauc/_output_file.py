@@ -8,7 +8,6 @@ import errno
 import json
 import math
 import os
-import secrets
 import time
 from collections.abc import Callable
 from typing import Any
@@ -63,6 +62,8 @@ def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:
 
 
 def _replace(target: str, data: bytes) -> None:
+    import secrets  # late: it takes a good part of the start of the command line
+
     beside = os.path.join(os.path.dirname(target), f".skfedauc-{secrets.token_hex(8)}.tmp")
     try:
         # Mode x never overwrites an existing file.

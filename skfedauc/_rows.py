@@ -245,19 +245,14 @@ def aligned(groups: Any, X: Any, name: str = "groups") -> Any:
             f"{name} has no label for {absent.size} of {places.size} index labels of X, such "
             f"as [{all_shortened(absent[:3].tolist())}]; its index must hold these labels."
         )
-    _refuse_reset_index(groups, X, places, name)
-    return groups.iloc[places]
-
-
-def _refuse_reset_index(groups: Any, X: Any, places: NDArray[np.intp], name: str) -> None:
-    """Refuse index labels that are row numbers, shuffled in groups and increasing in X.
-
-    Probably ``reset_index(drop=True)`` reset the index of X but not the index of the groups.
-    Matching by label would then assign labels to the wrong rows.
-    """
-    if len(X) < 2 or not X.index.is_monotonic_increasing or (np.diff(places) > 0).all():
-        return
-    if np.array_equal(np.sort(groups.index.to_numpy()), np.arange(len(groups))):
+    # Row numbers that are shuffled in groups and increasing in X: probably, only the index of X was
+    # reset, and matching by label would assign labels to the wrong rows.
+    if (
+        len(X) > 1
+        and X.index.is_monotonic_increasing
+        and (np.diff(places) < 0).any()
+        and np.array_equal(np.sort(groups.index.to_numpy()), np.arange(len(groups)))
+    ):
         raise ValueError(
             f"the index of {name} holds the row numbers 0 to "
             f"{len(groups) - 1:,} in another order, and the index of X is increasing, as after "
@@ -265,6 +260,7 @@ def _refuse_reset_index(groups: Any, X: Any, places: NDArray[np.intp], name: str
             f"the rows of {name} are already in the order of X, reset the index of {name}, too: "
             f"{name}.reset_index(drop=True)."
         )
+    return groups.iloc[places]
 
 
 def check_source_of_groups(groups: Any, none: str) -> None:

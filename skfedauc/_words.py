@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import re
 from collections.abc import Iterable, Sequence
@@ -108,16 +109,8 @@ def _part(part: Any) -> str:
     if is_naive and part.time() == datetime.time():
         part = part.date()
     text = str(part)
-    is_plain = text.strip() and text.isprintable() and not _is_formula(text)
-    return text if is_plain else repr(text)
-
-
-def _is_formula(text: str) -> bool:
-    """Return whether a spreadsheet evaluates the text as a formula; False for negative numbers."""
-    if not text.lstrip().startswith(("=", "+", "-", "@")):
-        return False
-    try:
+    is_formula = text.lstrip().startswith(("=", "+", "-", "@"))
+    with contextlib.suppress(ValueError):  # A negative number is no formula.
         float(text)
-    except ValueError:
-        return True
-    return False
+        is_formula = False
+    return text if text.strip() and text.isprintable() and not is_formula else repr(text)

@@ -90,25 +90,22 @@ class _GroupMetric:
         positive = _positives(y, "the labels of the evaluation set")
         groups = None
         if self._function is not None:
-            groups = self._groups_of(dataset, positive.size)
+            if dataset is None:
+                raise TypeError(
+                    f"groups is a function of a {self._dataset}, and the library passes only "
+                    "arrays to the metric. Pass groups=[(y_valid, groups_valid)], or train on a "
+                    f"{self._dataset}."
+                )
+            groups = self._function(dataset)
+            size = groups.shape[0] if hasattr(groups, "shape") else len(groups)
+            name = "the result of groups"
+            _input.check_length(name, size, "the evaluation set", positive.size)
         elif self._sets:
             groups = self._found(positive)
         rows = _rows.check_rows(
             positive, scores, groups, weights, missing=self._missing, warn_labels=False
         )
         return counts_of_rows(rows)
-
-    def _groups_of(self, dataset: Any, n_rows: int) -> Any:
-        if dataset is None or self._function is None:
-            raise TypeError(
-                f"groups is a function of a {self._dataset}, and the library passes only arrays to "
-                "the metric. Pass groups=[(y_valid, groups_valid)], or train on a "
-                f"{self._dataset}."
-            )
-        groups = self._function(dataset)
-        size = groups.shape[0] if hasattr(groups, "shape") else len(groups)
-        _input.check_length("the result of groups", size, "the evaluation set", n_rows)
-        return groups
 
     def _found(self, positive: NDArray[np.bool_]) -> _group_codes.EncodedGroups:
         """Return the groups of the evaluation set with these labels."""
@@ -386,12 +383,19 @@ class LightGBMMetric(_GroupMetric):
         dataset = second if hasattr(second, "get_label") else None
         if dataset is None:  # LGBMClassifier passes arrays.
             return self.__name__, self._value(self._counts(first, second, weight, None)), True
-        if self._function is not None and _n_machines(dataset.params or {}) > 1:
-            raise ValueError(
-                "LightGBM has no exchange between the metrics of several machines, so a function "
-                "of the Dataset would give the AUC of the rows of one machine. Give every machine "
-                "the same evaluation set, and pass groups=[(y_valid, groups_valid)]."
-            )
+        if self._function is not None:
+            params = dataset.params or {}
+            numbers = [int(params[name]) for name in _N_MACHINES if params.get(name)]
+            for name in _MACHINES:
+                machines = params.get(name) or ()
+                numbers.append(len(machines.split(",") if isinstance(machines, str) else machines))
+            if max(numbers) > 1:
+                raise ValueError(
+                    "LightGBM has no exchange between the metrics of several machines, so a "
+                    "function of the Dataset would give the AUC of the rows of one machine. Give "
+                    "every machine the same evaluation set, and pass "
+                    "groups=[(y_valid, groups_valid)]."
+                )
         counts = self._counts(dataset.get_label(), first, dataset.get_weight(), dataset)
         return self.__name__, self._value(counts), True
 
@@ -410,14 +414,6 @@ def _positives(y: Any, name: str) -> NDArray[np.bool_]:
         f"{_words.listed(dict.fromkeys(labels[:100].tolist()), most=3)}. Pass y == label for "
         "labels of another kind."
     )
-
-
-def _n_machines(params: dict[str, Any]) -> int:
-    numbers = [int(params[name]) for name in _N_MACHINES if params.get(name)]
-    for name in _MACHINES:
-        machines = params.get(name) or ()
-        numbers.append(len(machines.split(",") if isinstance(machines, str) else machines))
-    return max(numbers)
 
 
 def _collective() -> Any:

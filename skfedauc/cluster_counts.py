@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc import _rows
-from skfedauc._group_codes import number_integers
+from skfedauc._group_codes import number_integers, positions_of
 from skfedauc._words import all_shortened, described
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.disclosure import Need, needs
@@ -115,11 +114,6 @@ def _units_of(groups: Numbers, clusters: Numbers, n_clusters: int) -> tuple[Numb
     """Return the unit of each group and cluster, and the group and the cluster of each unit."""
     unit, distinct = number_integers(groups.astype(np.int64) * n_clusters + clusters)
     return unit, *np.divmod(distinct.astype(np.intp), max(n_clusters, 1))
-
-
-def positions_of(labels: Iterable[Any], distinct: tuple[Any, ...]) -> Numbers:
-    number = {label: i for i, label in enumerate(distinct)}
-    return np.array([number[label] for label in labels], np.intp)
 
 
 def position_of_clusters(clusters: Any, names: tuple[str, ...]) -> int:

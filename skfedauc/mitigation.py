@@ -29,11 +29,6 @@ from skfedauc._sklearn import is_routing_enabled, number_of_rows, refuse_unroute
 Columns = list[Any]  # names or positions of sensitive columns: all strings or all integers
 
 
-def _has_probabilities(self: MitigatedClassifier) -> bool:
-    """Return whether the mitigator has scores, and its classifier has probabilities."""
-    return self._is_reduction and hasattr(self.mitigator.estimator, "predict_proba")
-
-
 class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """Binary classifier with a fairlearn mitigator, for pipelines and searches.
 
@@ -230,12 +225,23 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         if not self._is_reduction:
             labels = options["sensitive_features"] = _labels_of(sensitive)
             # fairlearn predicts the negative class for rows of groups that fit did not have.
-            _refuse_unknown(labels, self._known)
+            codes, groups = _group_codes.encode_groups(labels, "groups")
+            is_unknown = np.array([of not in self._known for of in groups.tolist()], np.bool_)
+            if is_unknown.any():
+                raise ValueError(
+                    f"groups has {int(is_unknown[codes].sum())} of {codes.size} rows in groups "
+                    "that were absent in fit "
+                    f"({_words.listed(groups[is_unknown].tolist(), most=5)}), so there is no "
+                    "threshold for them; the groups of fit are "
+                    f"{_words.listed(self._known, most=10)}."
+                )
         codes = np.asarray(self.mitigator_.predict(features, **options), np.intp)
         found: NDArray[Any] = self.classes_[codes]
         return found
 
-    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    @available_if(  # type: ignore[untyped-decorator]
+        lambda self: self._is_reduction and hasattr(self.mitigator.estimator, "predict_proba")
+    )
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the probabilities of both classes.
 
@@ -497,14 +503,3 @@ def _labels_of(columns: Sequence[Any]) -> NDArray[Any]:
     if len(labels) == 1:
         return labels[0]
     return np.column_stack([column.astype(object) for column in labels])
-
-
-def _refuse_unknown(labels: NDArray[Any], known: list[Any]) -> None:
-    codes, groups = _group_codes.encode_groups(labels, "groups")
-    is_unknown = np.array([group not in known for group in groups.tolist()], np.bool_)
-    if is_unknown.any():
-        raise ValueError(
-            f"groups has {int(is_unknown[codes].sum())} of {codes.size} rows in groups that were "
-            f"absent in fit ({_words.listed(groups[is_unknown].tolist(), most=5)}), so there is no "
-            f"threshold for them; the groups of fit are {_words.listed(known, most=10)}."
-        )

@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc import _rows
+from skfedauc._group_codes import positions_of
 from skfedauc._kernel import Cells, concordance, cross_concordance, number_cells
-from skfedauc.cluster_counts import ClusterCounts, positions_of
+from skfedauc.cluster_counts import ClusterCounts
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.disclosure import Need, needs
 from skfedauc.counts.moments import Floats

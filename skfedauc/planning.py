@@ -60,22 +60,6 @@ def binormal_moments(auc: Any, sd_ratio: float = 1.0) -> PairMoments:
     return PairMoments(auc * (1 - auc), shared(1 / (1 + squared)), shared(squared / (1 + squared)))
 
 
-class ObservedAUC(NamedTuple):
-    """Distribution of one group's observed AUC: the shapes of a Beta distribution."""
-
-    a: float
-    b: float
-
-    def below(self, value: ArrayLike) -> Any:
-        """Return the probability that the observed AUC is below a value."""
-        return betainc(*self, np.clip(value, 0.0, 1.0))
-
-    def quantile(self, probability: ArrayLike) -> Any:
-        """Return the observed AUC's quantile."""
-        # Normal scores have no AUC of 0 or 1.
-        return np.clip(betaincinv(*self, probability), _LEAST, 1.0 - _LEAST)
-
-
 class Design(NamedTuple):
     """Properties of groups and tests that do not depend on the AUC and the row count.
 
@@ -89,10 +73,19 @@ class Design(NamedTuple):
     sd_ratio: float = 1.0
     scale: PairMoments | None = None
 
-    def observed(self, auc: float, n_rows: float) -> ObservedAUC:
-        """Return how a group's observed AUC is distributed with this row count."""
+    def _shapes(self, auc: float, n_rows: float) -> tuple[float, float]:
+        """Return the shapes of the Beta distribution of a group's observed AUC."""
         total = auc * (1.0 - auc) / float(self._variance(auc, n_rows)) - 1.0
-        return ObservedAUC(auc * total, (1.0 - auc) * total)
+        return auc * total, (1.0 - auc) * total
+
+    def below(self, auc: float, n_rows: float, value: ArrayLike) -> Any:
+        """Return the probability that a group's observed AUC is below a value."""
+        return betainc(*self._shapes(auc, n_rows), np.clip(value, 0.0, 1.0))
+
+    def quantile(self, auc: float, n_rows: float, probability: ArrayLike) -> Any:
+        """Return the quantile of a group's observed AUC; normal scores have none of 0 or 1."""
+        found = betaincinv(*self._shapes(auc, n_rows), probability)
+        return np.clip(found, _LEAST, 1.0 - _LEAST)
 
     def _variance(self, auc: Any, n_rows: float) -> Any:
         m, n = n_rows * self.prevalence, n_rows * (1.0 - self.prevalence)
@@ -127,13 +120,12 @@ def power_of_difference(design: Design, auc: float, difference: float, n_rows: f
     The test rejects if the largest of the other AUCs exceeds the lowest one by the critical
     difference of these two. The integral is over the lowest AUC.
     """
-    others, lowest = design.observed(auc, n_rows), design.observed(auc - difference, n_rows)
     deviate = deviate_of_all_pairs(1.0 - design.confidence_level, design.n_groups)
-    low = lowest.quantile(ndtr(_NODES))
-    high = np.linspace(low[0], others.quantile(ndtr(_NODES[-1])), _GRID)
+    low = design.quantile(auc - difference, n_rows, ndtr(_NODES))
+    high = np.linspace(low[0], design.quantile(auc, n_rows, ndtr(_NODES[-1])), _GRID)
     critical = design.reach_of_pairs(low, high, n_rows, deviate)
     least = _first(high, high - low[:, None] - critical)
-    return float(_WEIGHTS @ (1.0 - others.below(least) ** (design.n_groups - 1)))
+    return float(_WEIGHTS @ (1.0 - design.below(auc, n_rows, least) ** (design.n_groups - 1)))
 
 
 def power_of_equivalence(design: Design, auc: float, margin: float, n_rows: float) -> float:
@@ -142,14 +134,13 @@ def power_of_equivalence(design: Design, auc: float, margin: float, n_rows: floa
     The limit of the difference between the largest and the smallest AUC has to be below the margin.
     The integral is over the largest AUC.
     """
-    observed, tail = design.observed(auc, n_rows), 1.0 - design.confidence_level
-    deviate = deviate_of_furthest_pair(tail, design.n_groups)
+    deviate = deviate_of_furthest_pair(1.0 - design.confidence_level, design.n_groups)
     probability = ndtr(_NODES) ** (1.0 / design.n_groups)
-    high = observed.quantile(probability)
-    low = np.linspace(observed.quantile(ndtr(_NODES[0])), high[-1], _GRID)
+    high = design.quantile(auc, n_rows, probability)
+    low = np.linspace(design.quantile(auc, n_rows, ndtr(_NODES[0])), high[-1], _GRID)
     reach = design.reach_of_pairs(high, low, n_rows, deviate)
     least = np.minimum(_first(low, margin - (high[:, None] - low) - reach), high)
-    too_low = observed.below(least) / probability
+    too_low = design.below(auc, n_rows, least) / probability
     return float(_WEIGHTS @ np.maximum(1.0 - too_low, 0.0) ** (design.n_groups - 1))
 
 
@@ -162,7 +153,7 @@ def power_of_non_inferiority(design: Design, auc: float, margin: float, n_rows: 
     aucs = np.linspace(bound, 1.0 - _LEAST, _GRID)
     excess = aucs - design.reach(aucs, n_rows, deviate, 0.0) - bound
     least = _first(aucs, excess[None, :])
-    return float(1.0 - design.observed(auc, n_rows).below(least)[0]) ** design.n_groups
+    return float(1.0 - design.below(auc, n_rows, least)[0]) ** design.n_groups
 
 
 def _first(aucs: Floats, excess: Floats) -> Floats:

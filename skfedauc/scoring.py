@@ -268,7 +268,7 @@ def group_auc_scoring(
     for statistic in statistics:
         check_statistic(statistic, scorer=True, measure=measure, argument="statistics")
         scorers.append(GroupAUCScorer(statistic, options))
-    labels = [_labels.check_label(label, "each_group") for label in each_group]
+    labels = list(map(_labels.as_label, each_group))
     _check_each_group(labels, groups, missing)
     scorers += [GroupAUCScorer("group", options, label) for label in labels]
     names = [scorer.__name__ for scorer in scorers]
@@ -285,6 +285,9 @@ def group_auc_scoring(
 
 def _check_each_group(labels: list[Any], groups: Any, missing: _labels.Missing) -> None:
     """Raise an error before the search for labels that no row can have."""
+    for label in labels:
+        if _labels.kind_of_label(label) is None:
+            raise _labels.not_a_label(label, "each_group")
     n_columns = len(groups) if isinstance(groups, list) else 1
     if _rows.is_column_names(groups) and n_columns > 1:
         odd = [g for g in labels if not isinstance(g, tuple) or len(g) != n_columns]

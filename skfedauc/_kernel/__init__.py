@@ -2,11 +2,8 @@
 
 A *cell* is one distinct score within one group, with the numbers of negatives and positives
 that have it. The folder `_kernel` contains all loops over rows or cells. The loops are in C++
-(`module.cpp` and the headers), and in numpy for installations without a compiler (`_numpy.py`). The
-C++ code first converts scores to integers in the same order (`keys.h`). Then the code
-moves the rows in each group together (`partition.h`, `pieces.h`), sorts these rows (`sort.h`), and
-counts equal scores as cells (`cells.h`). `states.h` adds up and merges cells. `pairs.h` counts
-pairs of two groups, and `sums.h` counts pairs and adds up placement values by group.
+(`module.cpp` and the headers, each of which begins with what it does), and in numpy for
+installations without a compiler (`_numpy.py`).
 
 The environment variable ``SKFEDAUC_KERNEL`` selects the kernel. "compiled" raises an ImportError if
 the compiled kernel is missing, and "numpy" selects the kernel in numpy. By default, the package
@@ -127,28 +124,18 @@ class PlacementSums(NamedTuple):
     A tie counts one half. Row 0 of each array refers to negatives, and row 1 refers to positives;
     a negative outranks the positives with higher scores. Deviations are differences from the mean
     of the class in the group, and sums of deviations have squared weights.
-
-    Attributes
-    ----------
-    u2 : uint64 array or float64, shape (2, n_groups)
-        Twice the weight of pairs between a row in the group and a lower row in the other class. A
-        tie counts one. Without weights, the values are exact.
-    once, squared : float64 array, shape (2, n_groups)
-        Sums of the placement values' deviations and of their squares.
-    comparisons, comparisons_squared : float64 array, shape (n_groups,)
-        Sum of the comparisons (1, one half or 0) of a positive in the group with a negative, and
-        sum of the squared comparisons, both with products of squared weights.
-    product : float64 array, shape (2, n_groups)
-        Sum of the products of these deviations and the deviations of the placement values within
-        the group.
     """
 
+    # Twice the weight of pairs between a row in the group and a lower row in the other class; a tie
+    # counts one. Unsigned integers if all rows have weight 1.
     u2: NDArray[Any]
-    once: Floats
-    squared: Floats
+    once: Floats  # sums of the deviations
+    squared: Floats  # sums of their squares
+    # Sums of the comparisons (1, one half or 0) of a positive in the group with a negative, and of
+    # their squares, with products of squared weights, shape (n_groups,)
     comparisons: Floats
     comparisons_squared: Floats
-    product: Floats
+    product: Floats  # sums of their products with the deviations within the group
 
 
 def name() -> str:
@@ -198,22 +185,17 @@ def add_cells(cells: Cells, groups: NDArray[np.intp] | None = None, n_groups: in
     n_cells, dtype = int(starts[-1]), _dtype([cells])
     scores = np.empty(n_cells)
     scores[cell] = cells.scores + 0.0  # Convert -0.0 to 0.0.
-    counts = [_sums_by_cell(cell, column, n_cells, dtype) for column in cells[2:4]]
+    counts = np.zeros((2, n_cells), dtype)
+    for of_class, column in zip(counts, cells[2:4], strict=True):
+        if dtype is np.uint32:  # As floats, these sums are exact.
+            of_class[:] = np.bincount(cell, column, n_cells)
+        else:
+            np.add.at(of_class, cell, column)
     weights = None
     if cells.weights is not None:
         sums = [np.bincount(cell, column, n_cells) for column in cells.weights]
         weights = np.array(sums, np.float64)
     return _compact((starts, scores, *counts, weights))
-
-
-def _sums_by_cell(
-    cell: NDArray[np.intp], counts: Counts, n_cells: int, dtype: type[np.unsignedinteger[Any]]
-) -> Counts:
-    if dtype is np.uint32:  # As floats, these sums are exact.
-        return np.bincount(cell, counts, n_cells).astype(dtype)
-    sums = np.zeros(n_cells, dtype)
-    np.add.at(sums, cell, counts)
-    return sums
 
 
 def merge_cells(

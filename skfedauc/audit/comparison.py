@@ -10,10 +10,11 @@ import numpy as np
 import pandas as pd
 
 from skfedauc import _words
+from skfedauc._group_codes import positions_of
 from skfedauc.audit.answers import ESTIMATE, Answer, Audited, change, change_within, gap_table
 from skfedauc.audit.contents import Output
 from skfedauc.audit.rates_and_gaps import QUESTIONS, TwoModels
-from skfedauc.audit.samples import column_names, labels_by, numbers_of
+from skfedauc.audit.samples import column_names, labels_by
 from skfedauc.comparison import paired_rows
 
 # Claims that share the error rate of the primary question: the gap, and the AUC within groups
@@ -91,7 +92,7 @@ class AuditComparison(Output):
         labels = labels_by(report.counts.groups or (), column_names(report), sample.names)
         rows = paired_rows([of.rows for of in self._by_row], report)
         # The rows in other groups are a last group.
-        codes = numbers_of(labels, sample.groups)[rows.codes]
+        codes = positions_of(labels, sample.groups)[rows.codes]
         mine, is_compared = codes < n_groups, np.arange(n_groups + 1) < n_groups
         rows = dataclasses.replace(rows, codes=codes, n_groups=n_groups + 1)
         decided = [of.selected[mine] for of in self._by_row if of.selected is not None]

@@ -10,12 +10,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from skfedauc import _words
+from skfedauc._group_codes import positions_of
 from skfedauc._output_file import as_json, plain_label, plain_number, text_or_file
 from skfedauc.audit import document, wording
 from skfedauc.audit.answers import LEVEL, Answer, Audited
 from skfedauc.audit.document import Card, Cell, Line, Mark, Panels, Row, Table, rendered
 from skfedauc.audit.rates_and_gaps import QUESTIONS
-from skfedauc.audit.samples import Sample, numbers_of
+from skfedauc.audit.samples import Sample
 from skfedauc.counts.state import sources_in_words
 from skfedauc.inference.calibration import reliability
 from skfedauc.inference.intervals import NEW_GROUPS
@@ -172,7 +173,7 @@ def _document_of(result: Any) -> Document:
     if any(case["n_rows_to_decide"] for case in cases):
         promise += f" The rows that a tolerance needs decide it in about {100 * _POWER:g} % of "
         promise += "cases, if gaps and shares of groups stay."
-    promise = f"{promise} {_LIMITS}"
+    promise, given = f"{promise} {_LIMITS}", [case["answer"] for case in cases]
     return document.Document(
         title=title,
         facts=_facts(facts, audits),
@@ -195,27 +196,24 @@ def _document_of(result: Any) -> Document:
             "title": title,
             "facts": facts,
             "headline": " ".join(headline),
-            "columns": {name: _plain_column(of, samples[name]) for name, of in answers.items()},
-            "tolerances": _plain_tolerances(cases),
+            "columns": {
+                column: {
+                    "answers": {name: _plain(of) for name, of in by.items()},
+                    "left_out": [
+                        {"group": plain_label(group), "n_positives": m, "n_negatives": n}
+                        for group, m, n in samples[column].left_out
+                    ],
+                }
+                for column, by in answers.items()
+            },
+            "tolerances": {
+                "total": len(cases),
+                **{of.replace(" ", "_"): given.count(of) for of in ANSWERS},
+                "cases": cases,
+            },
             "promise": promise,
         },
     )
-
-
-def _plain_column(answers: Mapping[str, Answer], sample: Sample) -> dict[str, Any]:
-    return {
-        "answers": {name: _plain(of) for name, of in answers.items()},
-        "left_out": [
-            {"group": plain_label(group), "n_positives": m, "n_negatives": n}
-            for group, m, n in sample.left_out
-        ],
-    }
-
-
-def _plain_tolerances(cases: list[dict[str, Any]]) -> dict[str, Any]:
-    verdicts = [case["answer"] for case in cases]
-    numbers = {answer.replace(" ", "_"): verdicts.count(answer) for answer in ANSWERS}
-    return {"total": len(cases), **numbers, "cases": cases}
 
 
 def _facts(facts: Mapping[str, Any], audits: Sequence[Audited]) -> tuple[str, ...]:
@@ -386,7 +384,7 @@ def _tolerances(audit: Audited, model: str) -> tuple[list[Row], list[dict[str, A
     rows, cases = [], []
     for name, limit in audit.facts["tolerances"].items():
         question, cells = QUESTIONS[name], []
-        bound = wording.bound_text(question, limit)
+        required = f"at {'least' if question.is_ratio else 'most'}"
         for column, of_column in audit.answers.items():
             found: Answer = of_column[name]
             n_rows = _n_rows_to_decide(found, audit.samples[column])
@@ -395,14 +393,16 @@ def _tolerances(audit: Audited, model: str) -> tuple[list[Row], list[dict[str, A
             text += wording.with_few(found)
             text += f"; needs {n_rows:,} rows in all" if n_rows else ""
             cells.append(Cell(found.tolerated, text, *found.gap, float(question.is_ratio), limit))
-            case = {"column": column, "gap": name, "required": bound.rpartition(" ")[0]}
+            case = {"column": column, "gap": name, "required": required}
             case |= {key: plain_number(getattr(found, key)) for key in ("limit", *_NUMBERS[:3])}
             case |= {"answer": found.tolerated, "n_rows_to_decide": n_rows or None}
             cases.append(({"model": model} if model else {}) | case)
         title = question.title
         if not question.is_for_tolerance and not question.is_with_others:
             title += " difference"
-        rows.append(Row(", ".join(filter(None, [f"{title} {bound}", model])), tuple(cells)))
+        rows.append(
+            Row(", ".join(filter(None, [f"{title} {required} {limit:g}", model])), tuple(cells))
+        )
     columns = list(audit.samples)
     return rows, sorted(cases, key=lambda case: columns.index(case["column"]))
 
@@ -496,7 +496,7 @@ def plots_of(audit: Audited) -> tuple[Panels, ...]:
         order, n_groups = _ordered(of_aucs), len(sample.groups)
         if n_groups > MOST_MARKS:
             order = _ends([group for group in order if group not in of_aucs.few])
-        chosen = numbers_of(order, sample.groups).tolist()
+        chosen = positions_of(order, sample.groups).tolist()
         many = "" if len(chosen) == n_groups else f" of {len(chosen)} of {n_groups:,} groups"
         found.append(_roc_curves(sample, of_aucs, chosen, many))
         if sample.has_probabilities:

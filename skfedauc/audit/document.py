@@ -200,7 +200,10 @@ class Document(NamedTuple):
                 lines += _wrapped(f"{cell.mark} {cell.text}", "  ")
             for note in card.notes:
                 lines += _wrapped(note, "    ")
-            lines += _plot_lines(card.marks)
+            width = max((len(mark.label) for mark in card.marks), default=0)
+            for mark in card.marks:
+                said = f"{_number(mark.value)}  {mark.limits}  {mark.n_rows:>9,} rows  {mark.note}"
+                lines.append(f"    {mark.label:<{width}}  {said}".rstrip())
         if self.also:
             lines += ["", f"Also asked (intervals at {self.also_level})"]
             lines += self._overview_lines(self.also)
@@ -234,19 +237,18 @@ class Document(NamedTuple):
                 (row.heading, *(f"**{of.word}**: {of.text}" for of in row.cells)) for row in rows
             ]
             lines += [*_markdown_table((title, *by_column), table), ""] if rows else []
-        lines += [self.promise, *(self._appendix() if appendix else [])]
+        lines.append(self.promise)
+        if appendix:
+            lines += ["", "### Definitions", ""]
+            lines += [f"- **{title}**: {text}" for title, text in self.definitions]
+            for of in self.tables:
+                lines += ["", f"### {of.title}", "", of.sentence, ""]
+                lines += _markdown_table(of.heading, of.rows)
+                lines += ["", of.note] if of.note else []
+            lines += ["", "### Provenance", ""]
+            lines += [f"- {what}: {value}" for what, value in self.provenance]
         # Markdown would read group labels as HTML.
         return re.sub(r"<(?=[\w/!?])", "&lt;", "\n".join(lines)) + "\n"
-
-    def _appendix(self) -> list[str]:
-        lines = ["", "### Definitions", ""]
-        lines += [f"- **{title}**: {text}" for title, text in self.definitions]
-        for table in self.tables:
-            lines += ["", f"### {table.title}", "", table.sentence, ""]
-            lines += _markdown_table(table.heading, table.rows)
-            lines += ["", table.note] if table.note else []
-        lines += ["", "### Provenance", ""]
-        return [*lines, *(f"- {what}: {value}" for what, value in self.provenance)]
 
 
 def unbroken(text: str) -> str:
@@ -262,13 +264,6 @@ def _wrapped(text: str, indent: str) -> list[str]:
         _WIDTH, indent, further, break_long_words=False, break_on_hyphens=False
     )
     return [line.replace("\N{NO-BREAK SPACE}", " ") for line in wrapper.wrap(unbroken(text))]
-
-
-def _plot_lines(marks: Sequence[Mark]) -> Iterator[str]:
-    width = max((len(mark.label) for mark in marks), default=0)
-    for mark in marks:
-        numbers = f"{_number(mark.value)}  {mark.limits}  {mark.n_rows:>9,} rows  {mark.note}"
-        yield f"    {mark.label:<{width}}  {numbers}".rstrip()
 
 
 def _markdown_table(heading: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:

@@ -41,10 +41,6 @@ _ALL, _POSITIVES, _NEGATIVES = ((1, 1), (1, 1)), ((0, 0), (1, 1)), ((1, 1), (0, 
 _SELECTED = ((0, 1), (0, 1))
 
 
-# The gap's interval, the p value at which it excludes equal groups and the limits for all groups
-# together come from the same limits, so they never disagree.
-
-
 class Gap(NamedTuple):
     """Gap with limits and p value, between two groups (numbers in a contrast) or of one.
 
@@ -142,7 +138,7 @@ class WithOthers:
 
     def largest(self, alpha: float) -> Gap:
         """Return the largest absolute value."""
-        g, limits = self.furthest, self.gaps.largest(alpha, alpha / 2.0)
+        g, limits = self.furthest, self.gaps.largest(alpha)
         return Gap(g, None, float(abs(self.values[g])), *limits, float(self.pvalues.min()))
 
     @property
@@ -229,11 +225,6 @@ class Question:
     is_signed: bool = False
     is_ratio: bool = False
     parts: tuple[str, ...] = ()
-
-    @property
-    def is_share(self) -> bool:
-        """Whether values are row shares, and gaps are in percentage points."""
-        return bool(self.requires) and not self.is_ratio
 
     @property
     def is_for_tolerance(self) -> bool:

@@ -211,7 +211,9 @@ def _by_columns(pairs: GroupPairs, names: Sequence[str], chosen: Sequence[str]) 
     parts = labels_by(labels, names, chosen)
     counts = pairs.counts.regroup(dict(zip(labels, parts, strict=True)))
     if clusters is not None:
-        clusters = clusters.regroup(numbers_of(parts, counts.groups or ()), len(counts))
+        clusters = clusters.regroup(
+            _group_codes.positions_of(parts, counts.groups or ()), len(counts)
+        )
     return GroupPairs(counts, clusters=clusters)
 
 
@@ -220,12 +222,6 @@ def labels_by(labels: Sequence[Any], names: Sequence[str], chosen: Sequence[str]
     if len(chosen) == len(names):
         return labels
     return list(map(itemgetter(*map(names.index, chosen)), labels))
-
-
-def numbers_of(labels: Sequence[Any], groups: Sequence[Any]) -> NDArray[np.intp]:
-    """Return each label's place among the groups, and their number for other labels."""
-    place = {group: g for g, group in enumerate(groups)}
-    return np.array([place.get(label, len(groups)) for label in labels], np.intp)
 
 
 def column_names(report: GroupAUC) -> tuple[str, ...]:

@@ -35,7 +35,7 @@ def number(value: float, sign: str = "", digits: int = 3) -> str:
 
 def gap_text(question: Question, value: float, sign: str = "") -> str:
     """Return a gap: of shares in percentage points, otherwise a number."""
-    if question.is_share:
+    if question.requires and not question.is_ratio:
         return f"{number(100.0 * value, sign, 1)} points"
     return number(value, sign)
 
@@ -64,11 +64,6 @@ def with_limits(question: Question, gap: Sequence[float], sign: str = "") -> str
 
 def level_text(level: float) -> str:
     return f"{round(100.0 * level, 2):g} %"
-
-
-def bound_text(question: Question, limit: float) -> str:
-    """Return the requirement of a tolerance, ``at most 0.05``."""
-    return f"at {'least' if question.is_ratio else 'most'} {limit:g}"
 
 
 def named(found: Answer, group: Any) -> str:

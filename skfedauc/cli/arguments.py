@@ -276,13 +276,6 @@ class _Parser(argparse.ArgumentParser):
 
 def parse(argv: Sequence[str] | None) -> Arguments:
     """Return the checked arguments of the command line; the command may be None."""
-    arguments = Arguments(**vars(_program().parse_args(argv)))
-    if arguments.command is not None:
-        _check(arguments)
-    return arguments
-
-
-def _program() -> _Parser:
     listed_commands = list(_blocks(COMMANDS))
     examples = [example for _, _, example in listed_commands]
     program = _Parser(prog=PROG, description=_DESCRIPTION, epilog=_epilog(examples))
@@ -305,7 +298,10 @@ def _program() -> _Parser:
                 own |= {"choices": value.split("|")} if "|" in value else {"metavar": value}
                 own |= {"action": _Once} if flags[0].startswith("-") else {}
             parser.add_argument(*flags, **own | _SETTINGS.get(_name_of(usage), {}))
-    return program
+    arguments = Arguments(**vars(program.parse_args(argv)))
+    if arguments.command is not None:
+        _check(arguments)
+    return arguments
 
 
 def _blocks(text: str) -> Iterator[list[str]]:

@@ -87,7 +87,14 @@ def report(arguments: Arguments) -> Iterator[list[str]]:
         shown = large if large.n_groups > 1 else GroupAUC(counts, undefined="ignore")
         yield [f"{arguments.file}: {words_of(counts)}", "", *report_lines(shown)]
         return
-    yield from results(_of_counts(counts, arguments), facts, arguments)
+    compared = _compared(columns, arguments)
+    by = (*compared, *filter(None, (clusters, arguments.within)))
+    if by != columns:
+        counts = counts.regroup(itemgetter(*map(columns.index, by)))
+    with refusals():
+        grouped = GroupAUC(counts, undefined="ignore", group_names=by, clusters=clusters)
+        made = FairnessAudit(grouped, **arguments.of_audit(compared))
+    yield from results(made, facts, arguments)
 
 
 def compare(arguments: Arguments) -> Iterator[list[str]]:
@@ -194,17 +201,6 @@ def _of_rows(table: pd.DataFrame, options: Arguments, model: int = 0) -> Fairnes
         audit = FairnessAudit.from_predictions(**rows, **options.of_audit(compared))
     check_classes(audit.report.counts, options)
     return audit
-
-
-def _of_counts(counts: ScoreCounts, options: Arguments) -> FairnessAudit:
-    columns = columns_of(counts)
-    compared = _compared(columns, options)
-    by = (*compared, *filter(None, (options.clusters, options.within)))
-    if by != columns:
-        counts = counts.regroup(itemgetter(*map(columns.index, by)))
-    with refusals():
-        report = GroupAUC(counts, undefined="ignore", group_names=by, clusters=options.clusters)
-        return FairnessAudit(report, **options.of_audit(compared))
 
 
 def _compared(columns: tuple[str, ...], options: Arguments) -> tuple[str, ...]:

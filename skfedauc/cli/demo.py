@@ -20,13 +20,21 @@ from skfedauc.cli.audit import report_lines
 
 def demo(_: Any) -> Iterator[list[str]]:
     """Yield lines on a search, its selection and its report, for scikit-learn's diabetes data."""
-    X, y = _diabetes()
+    data = load_diabetes(as_frame=True, scaled=False)
+    age = pd.cut(data.data["age"], [0, 50, 120], right=False, labels=["under 50", "50 and over"])
+    group = "sex " + data.data["sex"].astype(int).astype(str) + ", " + age.astype(str)
+    X, y = data.data.assign(group=group), (data.target > data.target.median()).astype(int)
     # Every part has both classes of every group, so all AUCs exist.
     strata = X["group"] + y.astype(str)
     X_train, X_test, y_train, y_test, strata_train, _ = train_test_split(
         X, y, strata, test_size=0.5, stratify=strata, random_state=0
     )
     search = _search(strata_train).fit(X_train, y_train)
+    results = pd.DataFrame(search.cv_results_)
+    candidates = pd.DataFrame({"C": results["param_model__C"].map("{:g}".format)})
+    for name in search.scorer_:
+        best = results[f"rank_test_{name}"].map(lambda rank: "*" if rank == 1 else " ")
+        candidates[name] = results[f"mean_test_{name}"].map("{:.3f}".format) + best
     report = GroupAUC.from_estimator(search, X_test, y_test, groups="group")
     yield [
         f"Data: scikit-learn's diabetes data, {len(X)} patients, of whom {int(y.sum())} are "
@@ -36,7 +44,7 @@ def demo(_: Any) -> Iterator[list[str]]:
         "",
         f"Search: logistic regression on {len(X_train)} patients, 3 folds. Mean test scores;",
         f"* marks the best candidate. Selected on {search.refit!r}.",
-        *_candidates(search).to_string(index=False).splitlines(),
+        *candidates.to_string(index=False).splitlines(),
         f"Selected: C = {search.best_params_['model__C']:g}",
         "",
         f"The selected model on {len(X_test)} held-out patients:",
@@ -49,14 +57,6 @@ def demo(_: Any) -> Iterator[list[str]]:
             width=92,
         ),
     ]
-
-
-def _diabetes() -> tuple[pd.DataFrame, pd.Series[int]]:
-    data = load_diabetes(as_frame=True, scaled=False)
-    age = pd.cut(data.data["age"], [0, 50, 120], right=False, labels=["under 50", "50 and over"])
-    group = "sex " + data.data["sex"].astype(int).astype(str) + ", " + age.astype(str)
-    label = (data.target > data.target.median()).astype(int)
-    return data.data.assign(group=group), label
 
 
 def _search(strata: pd.Series[str]) -> Any:
@@ -72,12 +72,3 @@ def _search(strata: pd.Series[str]) -> Any:
         refit="worst",
         error_score="raise",
     )
-
-
-def _candidates(search: Any) -> pd.DataFrame:
-    results = pd.DataFrame(search.cv_results_)
-    table = pd.DataFrame({"C": results["param_model__C"].map("{:g}".format)})
-    for name in search.scorer_:
-        best = results[f"rank_test_{name}"].map(lambda rank: "*" if rank == 1 else " ")
-        table[name] = results[f"mean_test_{name}"].map("{:.3f}".format) + best
-    return table

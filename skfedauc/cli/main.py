@@ -10,7 +10,6 @@ import io
 import sys
 import warnings
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from skfedauc.cli import terminal
 from skfedauc.cli.arguments import Arguments, parse
@@ -22,7 +21,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
     with warnings.catch_warnings():
-        warnings.showwarning = _show_warning
+        # In one line, without the line of code
+        warnings.showwarning = lambda message, *_, **__: terminal.print_message(
+            "warning", terminal.in_words(message)
+        )
         warnings.simplefilter("default", UserWarning)
         try:
             _run(parse(argv))
@@ -67,8 +69,3 @@ def _output(arguments: Arguments) -> Iterable[Sequence[str]]:
     module = importlib.import_module(f"skfedauc.cli.{modules.get(command, 'audit')}")
     lines: Iterable[Sequence[str]] = getattr(module, command)(arguments)
     return lines
-
-
-def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    """Print a warning in one line, without the line of code."""
-    terminal.print_message("warning", terminal.in_words(message))

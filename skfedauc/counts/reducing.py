@@ -381,7 +381,13 @@ def _costs(lows: Floats, highs: Floats, sums: Floats) -> Floats:
         own *= ~is_range
         cost += own[left] + own[right] + ~overlap * between
     np.maximum(cost, 0.0, out=cost)
-    cost *= _crossing(np.minimum(low[left], low[right]), np.maximum(high[left], high[right]))
+    # Joins are dearer if their range crosses a rounder score.
+    low, high = np.minimum(low[left], low[right]), np.maximum(high[left], high[right])
+    first, last = _in_order(low), _in_order(high)
+    differing = (first ^ last).astype(np.float64)
+    differing[differing < 0] = 2.0**63  # the range contains 0
+    length = np.ldexp(1.0, np.frexp(differing)[1])
+    cost *= (length / (last.astype(np.float64) - first + 1)) ** 2
     return cost
 
 
@@ -399,15 +405,6 @@ def _pairs(left: Floats, right: Floats) -> Floats:
     """Return products of shares across classes, plus a fraction of those within a class."""
     of_other_class = left[0] * right[1] + left[1] * right[0]
     return np.asarray(of_other_class + _SAME_CLASS * (left * right).sum(axis=0))
-
-
-def _crossing(low: Floats, high: Floats) -> Floats:
-    """Return factors that make joins dearer if their range crosses a rounder score."""
-    below, above = _in_order(low), _in_order(high)
-    differing = (below ^ above).astype(np.float64)
-    differing[differing < 0] = 2.0**63  # the range contains 0
-    length = np.ldexp(1.0, np.frexp(differing)[1])
-    return (length / (above.astype(np.float64) - below + 1)) ** 2
 
 
 def _in_order(scores: Floats) -> Integers:

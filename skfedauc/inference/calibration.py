@@ -188,7 +188,8 @@ def slopes(cells: Cells, confidence_level: float, clusters: ClusterCells | None 
     fitted = np.zeros(cells.scores.size)
     is_fitted = note == ""
     if is_fitted.any():
-        part = _groups_of(cells, is_fitted)
+        starts = np.append(0, np.cumsum(np.diff(cells.starts)[is_fitted]))
+        part = cells.take(is_fitted[cells.groups], starts)
         estimate[is_fitted], error[is_fitted], of_cells = _fit(part)
         fitted[is_fitted[cells.groups]] = of_cells
     deviate = normal_quantile((1.0 - confidence_level) / 2.0)
@@ -237,14 +238,6 @@ def _reasons(cells: Cells) -> NDArray[np.str_]:
     for has in has_class:
         note[~np.logical_or.reduceat(has, starts)] = ONE_CLASS
     return note
-
-
-def _groups_of(cells: Cells, chosen: NDArray[np.bool_]) -> Cells:
-    """Return some groups' cells."""
-    if chosen.all():
-        return cells
-    starts = np.append(0, np.cumsum(np.diff(cells.starts)[chosen]))
-    return cells.take(chosen[cells.groups], starts)
 
 
 def _fit(cells: Cells) -> tuple[Floats, Floats, Floats]:

@@ -23,7 +23,7 @@ from skfedauc.inference.clusters import rows_of
 from skfedauc.inference.quantiles import t_quantile
 from skfedauc.inference.row_effects import Rows, cluster_effects, placements, satterthwaite
 from skfedauc.inference.variances import moments_of_all_rows, strata_of
-from skfedauc.pairs import Ranks, ranks_among_all
+from skfedauc.pairs import ranks_among_all
 
 # Disparities of all groups, and their standard errors
 End = tuple[Floats, Floats]
@@ -59,17 +59,17 @@ class CrossGaps(NamedTuple):
         (low, of_low), (high, of_high) = self.lowest, self.highest
         return np.maximum(low - deviate * of_low, -1.0), np.minimum(high + deviate * of_high, 1.0)
 
-    def largest(self, alpha: float, tail: float) -> tuple[float, float]:
+    def largest(self, alpha: float) -> tuple[float, float]:
         """Return a lower and an upper limit of the largest absolute disparity.
 
         The lower limit fails, with probability `alpha`, only if a simultaneous limit of any group
-        fails. The upper limit fails, with probability `tail`, only if that of the group with the
-        largest true disparity fails, so it is not adjusted. A group without a standard error has
-        the upper limit 1.
+        fails. The upper limit fails, with half of it, only if that of the group with the largest
+        true disparity fails, so it is not adjusted. A group without a standard error has the upper
+        limit 1.
         """
         low, high = self.limits(1.0 - alpha)
         least = np.nanmax(np.append(np.maximum(low, -high), 0.0))
-        deviate = t_quantile(tail, self.freedom)
+        deviate = t_quantile(alpha / 2.0, self.freedom)
         (lowest, of_low), (highest, of_high) = self.lowest, self.highest
         furthest = np.maximum(highest + deviate * of_high, deviate * of_low - lowest)
         most = np.minimum(np.nan_to_num(furthest, nan=1.0), 1.0).max()
@@ -168,23 +168,23 @@ def _above_others(
     or a larger one if that is 0.
     """
     starts, sizes = cells.starts[:-1], np.diff(cells.starts)
-    around = squared = _Neighbors.of(cells, side, ranks_among_all(cells))
+    weight, weight_above, below, tied = squared = _neighbors(cells, side)
     if cells.weights is not None:
         # Cells with squared weights in place of weights
-        of_squares = cells._replace(weights=cells.weights[[2, 3, 2, 3]])
-        squared = _Neighbors.of(of_squares, side, ranks_among_all(of_squares))
-    placement = ratio(around.below + around.tied / 2.0, np.repeat(others.weight, sizes), 0.0)
-    share = ratio(np.add.reduceat(around.weight * placement, starts), own.weight)
+        squared = _neighbors(cells._replace(weights=cells.weights[[2, 3, 2, 3]]), side)
+    squares, _, squares_below, squares_tied = squared
+    placement = ratio(below + tied / 2.0, np.repeat(others.weight, sizes), 0.0)
+    share = ratio(np.add.reduceat(weight * placement, starts), own.weight)
     share[others.weight == 0] = np.nan
-    of_own = np.add.reduceat(squared.weight * (placement - np.repeat(share, sizes)) ** 2, starts)
+    of_own = np.add.reduceat(squares * (placement - np.repeat(share, sizes)) ** 2, starts)
     # The share is also the mean placement value of the others' rows. The sum of the squares of
     # these values is a sum over pairs of rows of the group: the squared weight of the others' rows
     # below the lower row, times the weights of both rows.
-    outranked = squared.below + squared.tied / 2.0
-    both = 2.0 * around.weight * around.above * outranked
-    both += around.weight**2 * (squared.below + squared.tied / 4.0)
+    outranked = squares_below + squares_tied / 2.0
+    both = 2.0 * weight * weight_above * outranked
+    both += weight**2 * (squares_below + squares_tied / 4.0)
     of_others = ratio(np.add.reduceat(both, starts), own.weight**2)
-    of_others -= 2.0 * share * ratio(np.add.reduceat(around.weight * outranked, starts), own.weight)
+    of_others -= 2.0 * share * ratio(np.add.reduceat(weight * outranked, starts), own.weight)
     of_others += share**2 * others.squares
     variance = np.zeros(share.size)
     for of_class, rows in ((of_own, own), (of_others, others)):
@@ -196,26 +196,18 @@ def _above_others(
     return share, np.where(variance > 0, variance, ratio(shrunk * (1.0 - shrunk), n))
 
 
-class _Neighbors(NamedTuple):
+def _neighbors(cells: Cells, side: int) -> tuple[Floats, Floats, Floats, Floats]:
     """By cell: the group's weight in and above it in a class; the others' below it and tied."""
-
-    weight: Floats
-    above: Floats
-    below: Floats
-    tied: Floats
-
-    @classmethod
-    def of(cls, cells: Cells, side: int, ranks: Ranks) -> _Neighbors:
-        amounts = [cells.amounts[i].astype(np.float64) for i in (side, 1 - side)]
-        own, other = amounts
-        under_own, under_other = (
-            (ranks_in_groups(cells.starts, one) - one) / 2.0 for one in amounts
-        )
-        total = np.add.reduceat(own, cells.starts[:-1])
-        above = np.repeat(total, np.diff(cells.starts)) - under_own - own
-        under, up_to = (of[1 - side].astype(np.float64) for of in (ranks.under, ranks.up_to))
-        tied = np.maximum(up_to - under - other, 0.0)
-        return cls(own, np.maximum(above, 0.0), np.maximum(under - under_other, 0.0), tied)
+    ranks = ranks_among_all(cells)
+    own, other = (cells.amounts[i].astype(np.float64) for i in (side, 1 - side))
+    under_own, under_other = (
+        (ranks_in_groups(cells.starts, one) - one) / 2.0 for one in (own, other)
+    )
+    total = np.add.reduceat(own, cells.starts[:-1])
+    above = np.repeat(total, np.diff(cells.starts)) - under_own - own
+    under, up_to = (of[1 - side].astype(np.float64) for of in (ranks.under, ranks.up_to))
+    tied = np.maximum(up_to - under - other, 0.0)
+    return own, np.maximum(above, 0.0), np.maximum(under - under_other, 0.0), tied
 
 
 def _errors_of_clusters(own: ClusterCounts, others: ClusterCounts) -> tuple[Floats, Floats]:

@@ -115,10 +115,6 @@ class GroupCurves(NamedTuple):
         """Sum values by segment over each group."""
         return np.add.reduceat(values, self.starts[:-1])
 
-    def largest(self, values: Floats) -> Floats:
-        """Return each group's largest value; NaN if the group lacks a class."""
-        return self.if_defined(np.maximum.reduceat(values, self.starts[:-1]))
-
     def if_defined(self, of_groups: Floats) -> Floats:
         """Return values by group, with NaN for groups that lack a class."""
         return np.where(self.defined, of_groups, np.nan)

@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import log_ndtr, ndtr
 from scipy.stats import false_discovery_control
@@ -110,21 +110,16 @@ def deviate_of_furthest_pair(tail: float, n_groups: int) -> float:
 
 def adjusted(pvalues: Floats) -> tuple[Floats, str]:
     """Return p values adjusted by Holm or Benjamini and Hochberg (1995), and the method's name."""
-    tested = ~np.isnan(pvalues)
-    is_family = tested.sum() <= _MOST_OF_A_FAMILY
+    tested = np.flatnonzero(~np.isnan(pvalues))
     result = pvalues.copy()
-    result[tested] = (holm if is_family else false_discovery_control)(pvalues[tested])
-    return result, "Holm" if is_family else "Benjamini-Hochberg"
-
-
-def holm(pvalues: ArrayLike) -> Floats:
-    """Return p values adjusted by Holm's method (1979), which scipy does not have."""
-    p = np.asarray(pvalues, np.float64)
-    order = np.argsort(p)
-    raised = np.maximum.accumulate(p[order] * np.arange(p.size, 0, -1))
-    adjusted = np.empty_like(p)
-    adjusted[order] = np.minimum(raised, 1.0)
-    return adjusted
+    if tested.size > _MOST_OF_A_FAMILY:
+        result[tested] = false_discovery_control(pvalues[tested])
+        return result, "Benjamini-Hochberg"
+    # Holm's method (1979), which scipy does not have
+    ordered = tested[np.argsort(pvalues[tested])]
+    raised = np.maximum.accumulate(pvalues[ordered] * np.arange(tested.size, 0, -1))
+    result[ordered] = np.minimum(raised, 1.0)
+    return result, "Holm"
 
 
 class Comparisons(NamedTuple):

@@ -100,9 +100,15 @@ def _equal_groups_test(variances: Variances, aucs: Floats) -> EqualGroupsTest:
     auc, weight = aucs[kept], variances.size_weights[kept]
     unbiased, delong = variances.unbiased[kept], variances.delong[kept]
     if sizes[0] >= MANY_GROUPS and variances.n_pairs[kept].mean() < TINY_CLASS:
-        found = _many_tiny_groups(auc, unbiased, weight)
+        # A sum with one term per group, whose mean is 0 under the null hypothesis
+        share = weight / weight.sum()
+        mean = (share * auc).sum()
+        terms = share * ((auc - mean) ** 2 - (1 - share) * unbiased)
+        norm = np.sqrt((terms**2).sum())
+        statistic = 0.0 if norm == 0 else float(terms.sum() / norm)
+        pvalue = 1.0 if norm == 0 else float(ndtr(-statistic))
         of_test = "sum over many tiny groups, normal", np.nan, *sizes
-        return EqualGroupsTest(*of_test, statistic=found[0], pvalue=found[1])
+        return EqualGroupsTest(*of_test, statistic=statistic, pvalue=pvalue)
     # Weighted rows: the variance is a mean with squared weights, which are more unequal than the
     # weights.
     of_variance = variances.degrees_of_freedom[kept] / (2.0 if variances.weighted else 1.0)
@@ -142,18 +148,3 @@ def _anova_type(
     degrees_of_freedom = expected**2 / float(squares)
     pvalue = float(fdtrc(degrees_of_freedom, expected**2 / of_expected, between / expected))
     return degrees_of_freedom * between / expected, degrees_of_freedom, pvalue
-
-
-def _many_tiny_groups(auc: Floats, unbiased: Floats, weight: Floats) -> tuple[float, float]:
-    """Return an approximately normal statistic and its one-sided p value.
-
-    The statistic is a sum with one term per group. Under the null hypothesis each term has mean 0.
-    """
-    share = weight / weight.sum()
-    mean = (share * auc).sum()
-    terms = share * ((auc - mean) ** 2 - (1 - share) * unbiased)
-    norm = np.sqrt((terms**2).sum())
-    if norm == 0:
-        return 0.0, 1.0
-    statistic = float(terms.sum() / norm)
-    return statistic, float(ndtr(-statistic))

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, ndtr, rel_entr, stdtrit
 
 from skfedauc import _input
+from skfedauc._group_codes import example_rows
 from skfedauc.counts.moments import ClassRows, Floats, ratio
 from skfedauc.inference.quantiles import (
     OverGroups,
@@ -18,7 +19,7 @@ from skfedauc.inference.quantiles import (
     t_quantile,
     variance_over_groups,
 )
-from skfedauc.inference.variances import Extremes, Folds, Pooled, Variances, examples_of
+from skfedauc.inference.variances import Extremes, Folds, Pooled, Variances
 
 NO_VARIATION = "no variation seen: variance bounded"
 Method = Literal["logit", "delong", "exact"]
@@ -103,7 +104,8 @@ class AUCSpread(NamedTuple):
     def of(cls, of: Variances) -> AUCSpread:
         """Return what determines the limits of each group's AUC; NaN if undefined."""
         alike = of.alike if of.auc.size > _BLOCK else None
-        return cls(of.auc, of.bounded, of.n_pairs, of.once, of.often, of.interval_freedom, alike)
+        freedom = of.degrees_of_freedom if of.clusters else np.full(of.auc.shape, np.inf)
+        return cls(of.auc, of.bounded, of.n_pairs, of.once, of.often, freedom, alike)
 
     @classmethod
     def of_rows(cls, auc: Floats, variance: Floats, m: Any, n: Any) -> AUCSpread:
@@ -134,7 +136,7 @@ class AUCSpread(NamedTuple):
         n = self.auc.size
         if n > _BLOCK and self.auc.ndim == 1 and deviate.ndim == 0:
             if self.alike is not None:
-                different = self._replace(alike=None).take(examples_of(self.alike))
+                different = self._replace(alike=None).take(example_rows(self.alike))
                 return different.limit(end, deviate, method)[self.alike]
             blocks = (self.take(slice(i, i + _BLOCK)) for i in range(0, n, _BLOCK))
             return np.concatenate([block.limit(end, deviate, method) for block in blocks])

@@ -95,9 +95,8 @@ def errors_of(measure: Measure, curves: GroupCurves, index: Floats) -> Errors:
 
     The index is NaN if undefined. For binned scores, it is an end of the certain interval.
     """
-    match measure:
-        case Sensitivity() | Specificity():
-            return sensitivity_errors(*_oriented(measure, curves), index)
+    if isinstance(measure, Sensitivity | Specificity):
+        return sensitivity_errors(*_oriented(measure, curves), index)
     variance, freedom = logit_errors_of(curves, influence_of(measure, curves))
     if isinstance(measure, PartialAUC):
         bound = greatest_area_variance(index, *_oriented(measure, curves))
@@ -191,12 +190,9 @@ def bounds_of(
     precision is largest if the positives of a range have one score, as in `highest`, and smallest
     if they have different scores; positives of overlapping ranges can also have the same score.
     """
-    match measure:
-        case AveragePrecision():
-            low = least_average_precision(lowest)
-            if overlaps:
-                return low, greatest_average_precision(highest)
-            return low, average_precision(highest)
+    if isinstance(measure, AveragePrecision):
+        greatest = greatest_average_precision if overlaps else average_precision
+        return least_average_precision(lowest), greatest(highest)
     return index_of(measure, lowest), index_of(measure, highest)
 
 
@@ -207,7 +203,8 @@ def true_positive_rate(curves: GroupCurves, fpr: float | Floats) -> Floats:
     height = np.where(share == 1.0, curves.top, partly)
     # Curves rise, so the height is the largest height of the segments up to the rate.
     is_within = curves.left <= curves.by_segment(fpr) + SAME_RATE
-    return curves.largest(np.where(is_within, height, 0.0))
+    largest = np.maximum.reduceat(np.where(is_within, height, 0.0), curves.starts[:-1])
+    return curves.if_defined(largest)
 
 
 def threshold_moments(curves: GroupCurves, fpr: float) -> tuple[Floats, Floats]:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri
 
+from skfedauc._group_codes import example_rows
 from skfedauc.counts.moments import Floats, ratio
 from skfedauc.inference.differences import MOST_GROUPS, all_pairs
 from skfedauc.inference.heterogeneity import (
@@ -25,7 +26,7 @@ from skfedauc.inference.heterogeneity import (
 )
 from skfedauc.inference.intervals import AUCSpread, Spreads
 from skfedauc.inference.quantiles import normal_quantile
-from skfedauc.inference.variances import Extremes, Variances, bounded, examples_of, numbered
+from skfedauc.inference.variances import Extremes, Variances, bounded, numbered
 
 Ints = NDArray[np.int64]
 
@@ -68,7 +69,7 @@ def ranking(extremes: Extremes, confidence_level: float) -> Ranking:
     # Groups that are alike in all extremes are compared once.
     ends = extremes if extremes.is_binned else extremes[:1]
     place = numbered(*(end.alike[ranked] for end in ends))
-    example, n = np.flatnonzero(ranked)[examples_of(place)], np.bincount(place)
+    example, n = np.flatnonzero(ranked)[example_rows(place)], np.bincount(place)
     observed, spreads = extremes.given.auc[example], Spreads.of(extremes).take(example)
     n_larger, n_smaller = n_clearly_different(spreads, n, confidence_level)
     may_be_worst = may_be_smallest(spreads, n, confidence_level)
@@ -185,7 +186,7 @@ def shrunken_aucs(variances: Variances, confidence_level: float) -> Floats:
     least = bounded(delong, variances.auc, n, n, variances.defined)[kept]
     variance = np.where(delong[kept] == 0.0, np.maximum(variance, least), variance)
     place = numbered(auc, variance)
-    example, n = examples_of(place), np.bincount(place).astype(np.float64)
+    example, n = example_rows(place), np.bincount(place).astype(np.float64)
     auc, variance = auc[example], variance[example]
     estimate, reliability = empirical_bayes(auc, variance, n)
     low, high = posterior_limits(auc, variance, confidence_level, n)

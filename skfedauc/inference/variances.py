@@ -23,6 +23,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from skfedauc._group_codes import example_rows
 from skfedauc._kernel import PlacementSums
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.moments import (
@@ -169,11 +170,6 @@ class Variances:
         return ratio(m * n, m + n, 0.0)
 
     @property
-    def interval_freedom(self) -> Floats:
-        """Degrees of freedom for limits: Student's t with clusters, else the normal."""
-        return self.degrees_of_freedom if self.clusters else np.full(self.auc.shape, np.inf)
-
-    @property
     def shares_clusters(self) -> bool:
         """Whether a cluster has rows in several groups, which makes group AUCs dependent."""
         return self.clusters is not None and self.clusters.units.shares_clusters
@@ -220,16 +216,9 @@ def numbered(*columns: NDArray[Any]) -> Numbers:
         key ^= key >> np.uint64(32)
     found = np.asarray(pd.factorize(key)[0])
     # Equal keys of elements that differ are next to impossible; then number all elements.
-    example = examples_of(found)[found]
+    example = example_rows(found)[found]
     is_same = all(np.array_equal(column, column[example]) for column in bits)
     return found if is_same else np.arange(key.size)
-
-
-def examples_of(numbers: Numbers) -> Numbers:
-    """Return the index of an element with each number; unused numbers have an arbitrary one."""
-    found = np.zeros(numbers.max(initial=-1) + 1, np.intp)
-    found[numbers] = np.arange(numbers.size)
-    return found
 
 
 class Extremes(NamedTuple):

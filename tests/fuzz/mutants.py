@@ -59,8 +59,8 @@ RANDOM = [
     Mutant(
         "equal cells are not added up",
         "_kernel/__init__.py",
-        "np.bincount(cell, counts, n_cells)",
-        "np.bincount(cell, counts > 0, n_cells)",
+        "of_class[:] = np.bincount(cell, column, n_cells)",
+        "of_class[:] = np.bincount(cell, column > 0, n_cells)",
     ),
     Mutant("characters collide", "_group_codes.py", "- low + 1\n", "- low\n"),
     Mutant(
