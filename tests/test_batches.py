@@ -149,17 +149,6 @@ def test_a_killed_worker_is_told_with_the_batches_not_counted(rows):
     assert "Detailed tracebacks" not in str(error.value)
 
 
-@pytest.mark.parametrize(("bad", "n_jobs"), [(1, 1), (9, 2)])
-def test_an_error_names_its_batch(rows, bad, n_jobs):
-    batches = list(tuples(rows, ["ill", "risk"], cuts(5000, 20)))
-    batches[bad] = (batches[bad][0], batches[bad][1] * np.nan)
-    with (
-        joblib.parallel_config("threading"),
-        pytest.raises(ValueError, match=f"batch {bad}: y_score must be finite"),
-    ):
-        ScoreCounts.from_batches(batches, n_jobs=n_jobs)
-
-
 @pytest.mark.parametrize(("backend", "n_jobs"), WORKERS[:2])
 def test_batches_of_one_class_and_a_misspelled_class(backend, n_jobs):
     batches = [(["no"] * 2, [0.2, 0.7])] * 3 + [(["yes"] * 2, [0.2, 0.7])]
