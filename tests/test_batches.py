@@ -20,8 +20,6 @@ from skfedauc.counts import tables
 # Backends and numbers of workers, which must not change the result.
 WORKERS = [("loky", 1), ("threading", 2), ("loky", 2)]
 every_backend = pytest.mark.parametrize(("backend", "n_jobs"), WORKERS, ids=str)
-
-
 BY_SITE = {"label": "ill", "score": "risk", "group": "site"}
 
 

@@ -155,8 +155,6 @@ def test_y_of_every_kind_gives_the_same_folds():
 
 Y = np.tile([0, 1], 6)
 SITE = np.repeat(["a", "b", "c"], 4)
-
-
 FRAME = pd.DataFrame({"x": np.zeros(12), "site": SITE})
 
 
