@@ -79,16 +79,6 @@ def random_rows(rng):
     return make_rows(rng, n_groups, str(rng.choice(list(SCORES))), n), n_groups
 
 
-def cells_of(case, labels):
-    """Return the cells of the rows of a case, without rows of weight 0."""
-    codes = np.searchsorted(labels, case.groups)
-    if case.weights is None:
-        return kernel.count_rows(case.scores, case.y == 1, codes, len(labels))
-    kept = case.weights > 0
-    arrays = case.scores[kept], case.y[kept] == 1, codes[kept]
-    return kernel.count_rows(*arrays, len(labels), case.weights[kept])
-
-
 def same_bits(found, expected):
     return len(found) == len(expected) and all(
         a is b is None or (a.shape == b.shape and a.dtype == b.dtype and a.tobytes() == b.tobytes())

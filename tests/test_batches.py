@@ -20,8 +20,6 @@ from skfedauc.counts import tables
 # Backends and numbers of workers, which must not change the result.
 WORKERS = [("loky", 1), ("threading", 2), ("loky", 2)]
 every_backend = pytest.mark.parametrize(("backend", "n_jobs"), WORKERS, ids=str)
-
-
 BY_SITE = {"label": "ill", "score": "risk", "group": "site"}
 
 
@@ -147,17 +145,6 @@ def test_a_killed_worker_is_told_with_the_batches_not_counted(rows):
         ScoreCounts.from_batches(batches, n_jobs=2)
     assert "SIGKILL" in str(error.value)
     assert "Detailed tracebacks" not in str(error.value)
-
-
-@pytest.mark.parametrize(("bad", "n_jobs"), [(1, 1), (9, 2)])
-def test_an_error_names_its_batch(rows, bad, n_jobs):
-    batches = list(tuples(rows, ["ill", "risk"], cuts(5000, 20)))
-    batches[bad] = (batches[bad][0], batches[bad][1] * np.nan)
-    with (
-        joblib.parallel_config("threading"),
-        pytest.raises(ValueError, match=f"batch {bad}: y_score must be finite"),
-    ):
-        ScoreCounts.from_batches(batches, n_jobs=n_jobs)
 
 
 @pytest.mark.parametrize(("backend", "n_jobs"), WORKERS[:2])

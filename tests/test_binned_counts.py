@@ -6,7 +6,6 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from oracles import comparisons
 from rules import rule
 from test_bounds import case_of
 
@@ -26,13 +25,6 @@ KINDS = (
 
 def counts_of(case, bins, rows=slice(None)):
     return ScoreCounts.from_predictions(**case.take(rows).arguments, disclosure=bins)
-
-
-def ranges_of_rows(case, bins):
-    """Return the lowest and the highest score that each row may have."""
-    low, high = bins.ranges_of(bins.numbers_of(case.scores))
-    assert ((low <= case.scores) & (case.scores <= high)).all()
-    return low, high
 
 
 def assert_right(counts, case, bins):
@@ -79,20 +71,6 @@ def test_any_split_merged_in_any_order_is_the_whole(bins):
         for merged in (merged_as_a_tree(parts, rng), ScoreCounts.merge(parts), sum(parts)):
             assert merged == whole
             assert_right(merged, case, bins)
-
-
-@pytest.mark.parametrize("bins", KINDS, ids=repr)
-def test_extremes_bound_every_pair_of_rows(bins):
-    for seed in range(6):
-        case = case_of(seed, "unit")
-        low, high = ranges_of_rows(case, bins)
-        is_positive = case.y == 1
-        lowest, highest = extremes_of(counts_of(case, bins))
-        assert lowest == counts_of(case._replace(scores=np.where(is_positive, low, high)), "exact")
-        assert highest == counts_of(case._replace(scores=np.where(is_positive, high, low)), "exact")
-        exact = comparisons(case.scores[is_positive], case.scores[~is_positive])
-        assert (comparisons(low[is_positive], high[~is_positive]) <= exact).all()
-        assert (comparisons(high[is_positive], low[~is_positive]) >= exact).all()
 
 
 def test_exact_counts_have_no_ranges_and_are_their_own_extremes():

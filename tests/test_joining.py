@@ -81,18 +81,6 @@ def test_no_count_is_small_and_the_exact_auc_is_inside(bins):
     assert n_withheld > 5
 
 
-@pytest.mark.parametrize("bins", [Bins.of_probabilities(), Bins.of_scores(16)])
-def test_ends_of_ranges_are_edges_and_no_score_of_a_row_remains(bins):
-    rng = np.random.default_rng(1)
-    y, scores = rng.random(500) < 0.4, rng.beta(2, 5, 500)
-    counts = ScoreCounts.from_predictions(y, scores).reduced(rule(bins, min_count=7))
-    low, high = view_of(counts).ranges
-    assert (low == bins.ranges_of(bins.numbers_of(low))[0]).all()
-    assert (high == bins.ranges_of(bins.numbers_of(high))[1]).all()
-    sent = np.concatenate([low, high, counts.cells.scores])
-    assert not np.isin(sent, scores).any()
-
-
 def test_other_scores_in_the_same_bins_send_the_same():
     bins = Bins.of_probabilities(5, 4)
     rng = np.random.default_rng(2)

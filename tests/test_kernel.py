@@ -11,7 +11,7 @@ import joblib
 import kernel_cases
 import numpy as np
 import pytest
-from kernel_cases import SCORES, make_rows, same_bits
+from kernel_cases import make_rows, same_bits
 from processes import run_python
 
 import skfedauc
@@ -27,7 +27,6 @@ from skfedauc._kernel import (
     merge_cells,
     number_cells,
     placement_sums,
-    ranks_in_groups,
 )
 
 COMPILED = kernel._implementation
@@ -63,26 +62,6 @@ def test_booleans_may_have_other_bytes_than_one(version, byte):
     assert same_bits(count_rows(scores, viewed, groups, 7), expected)
     of_rows = ScoreCounts.from_predictions(viewed, scores, groups=groups)
     assert of_rows == ScoreCounts.from_predictions(positive, scores, groups=groups)
-
-
-@pytest.mark.parametrize("name", SCORES)
-def test_count_rows_finds_every_cell(version, name):
-    for n_groups in [1, 7, 1000]:
-        scores, positive, groups, _ = rows(1, n_groups, name)
-        cells = count_rows(scores, positive, groups, n_groups)
-        assert as_table(cells, cells.negatives, cells.positives) == table(
-            groups, scores, ~positive, positive
-        )
-        assert not np.signbit(cells.scores[cells.scores == 0]).any()
-
-        # Sums of quarters are exact.
-        weights = np.random.default_rng(3).integers(1, 9, scores.size) / 4.0
-        cells = count_rows(scores, positive, groups, n_groups, weights)
-        by_class = weights * ~positive, weights * positive
-        columns = ~positive, positive, *by_class, *(np.square(column) for column in by_class)
-        assert as_table(cells, cells.negatives, cells.positives, *cells.weights) == table(
-            groups, scores, *columns
-        )
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -221,39 +200,6 @@ def test_merged_parts_are_the_whole(version, name, monkeypatch):
         assert same_bits(merge_cells(parts, numbers, n_groups), make(given, order)[1])
 
 
-@pytest.mark.parametrize("among_all", [False, True])
-@pytest.mark.parametrize("weighted", [False, True])
-def test_placement_sums_equal_brute_force(version, weighted, among_all):
-    rng = np.random.default_rng(12)
-    scores, positive = rng.normal(size=400).round(1), rng.random(400) < 0.4
-    groups = rng.integers(0, 5, 400)
-    weights = rng.gamma(0.5, size=400) if weighted else np.ones(400)
-    cells = count_rows(scores, positive, groups, 5, weights if weighted else None)
-    within, found = placement_sums(cells, among_all=among_all)
-    assert same_bits(within, placement_sums(cells)[0])
-    outranks = (scores[:, None] > scores) + (scores[:, None] == scores) / 2
-    for g, side in itertools.product(range(5), (0, 1)):
-        mine = (groups == g) & (positive == side)
-        others = [(positive != side) & (groups == g), positive != side]
-        values = []
-        for other in (others[0], others[among_all]):
-            placement = outranks[np.ix_(mine, other)] @ weights[other] / weights[other].sum()
-            placement = placement if side else 1 - placement
-            values.append(placement - np.average(placement, weights=weights[mine]))
-        own, deviation = values
-        square = weights[mine] ** 2
-        assert found.once[side, g] == pytest.approx(square @ deviation, abs=1e-10)
-        assert found.squared[side, g] == pytest.approx(square @ deviation**2)
-        assert found.product[side, g] == pytest.approx(square @ (deviation * own))
-        compared = outranks[np.ix_(mine, others[among_all])]
-        u2 = 2 * weights[mine] @ compared @ weights[others[among_all]]
-        assert found.u2[side, g] == pytest.approx(u2)
-        if side:
-            sums = (square @ compared**power @ weights[others[among_all]] ** 2 for power in (1, 2))
-            of_comparisons = found.comparisons[g], found.comparisons_squared[g]
-            assert of_comparisons == pytest.approx(tuple(sums))
-
-
 @needs_compiled
 @pytest.mark.parametrize(
     ("name", "n_groups"), [("normal", 30), ("rounded", 3), ("rounded", 40_000)]
@@ -278,36 +224,6 @@ def test_placement_sums_of_cells_with_many_rows(version):
         # Positives score 0.1 (1), 0.2 (4) and 0.3 (2); negatives 0.1 (4), 0.2 (2) and 0.3 (5).
         assert found.u2[1].tolist() == [scale**2 * (4 + 4 * 10), scale**2 * 2 * (12 + 5)]
         assert found.u2[0].tolist() == [scale**2 * (3 + 2 * 6), scale**2 * (1 + 5 * 12)]
-
-
-@pytest.mark.parametrize("n_groups", [1, 3, 40])
-def test_ranks_in_groups_equal_brute_force(version, n_groups):
-    scores, positive, groups, weights = rows(11, n_groups, "rounded", n=600)
-    cells = count_rows(scores, positive, groups, n_groups, weights)
-    found = ranks_in_groups(cells.starts, cells.weights[0])
-    for score, group, rank in zip(cells.scores, cells.groups, found, strict=True):
-        negatives = ~positive & (groups == group)
-        truth = 2 * weights[negatives & (scores < score)].sum()
-        truth += weights[negatives & (scores == score)].sum()
-        assert rank == pytest.approx(truth, rel=1e-12, abs=1e-12)
-
-
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("n_groups", [1, 3, 40])
-def test_placements_equal_brute_force(version, n_groups, weighted):
-    scores, _, groups, weights = rows(12, n_groups, "rounded", n=600)
-    weights = weights if weighted else np.ones(600)
-    positive = np.random.default_rng(0).random(600) < 0.4
-    positive[groups == n_groups - 1] |= n_groups == 40  # a group without negatives
-    found = kernel.placements(scores, positive, groups, n_groups, weights if weighted else None)
-    outranks = (scores[:, None] > scores) + 0.5 * (scores[:, None] == scores)
-    for values, same in zip(found, (groups[:, None] == groups, True), strict=True):
-        compared = same & (positive[:, None] != positive)
-        with np.errstate(invalid="ignore"):
-            share = (compared * weights * outranks).sum(axis=1) / (compared * weights).sum(axis=1)
-        truth = np.where(positive, share, 1.0 - share)
-        assert np.allclose(values, truth, rtol=0, atol=1e-12, equal_nan=True)
-    assert np.isnan(found[0]).any() == (n_groups == 40)
 
 
 def test_counts_whose_sum_needs_64_bits(version):

@@ -375,8 +375,6 @@ def alternating(X, columns):
 
 
 SELECT = mitigation.select
-
-
 CHECKED = [
     MitigatedClassifier(grid(grid_size=2), groups=0, drop=False),
     MitigatedClassifier(gradient(max_iter=1), groups=0, drop=False, random_state=0),

@@ -18,8 +18,6 @@ from skfedauc.cli.main import main
 
 README = Path(__file__).parents[1] / "README.md"
 TEXT = README.read_text(encoding="utf-8")
-
-
 COLUMNS = {"label": "outcome", "score": "risk"}
 
 

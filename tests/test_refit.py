@@ -203,17 +203,6 @@ def test_simplest_of_the_tied(depths, settings, picked):
     assert isinstance(index, int)
 
 
-def test_level_decides_which_are_tied():
-    # Candidate 0 has a slightly lower score in each split.
-    table = [[0.800, 0.801, 0.803], [0.808, 0.812, 0.814]]
-    adjusted = compare_candidates(
-        split_results(table, params=[{}, {}]), "pooled", test_fraction=1 / 3
-    )["pvalue_adjusted"][0]
-    assert 0.01 < adjusted < 0.2
-    assert simplest([1, 2], table, confidence_level=1 - adjusted * 0.99) == 0
-    assert simplest([1, 2], table, confidence_level=1 - adjusted * 1.01) == 1
-
-
 def test_share_of_test_rows_is_that_of_folds_unless_given():
     rng = np.random.default_rng(0)
     picked = set()

@@ -89,7 +89,7 @@ def test_integers_that_no_type_of_64_bits_holds_do_not_merge():
     assert (below.regroup(str) + far.regroup(str)).groups == ("-1", "5", "9223372036854775808")
 
 
-@pytest.mark.parametrize("unit", ["D", "s", "ms", "us", "ns"])
+@pytest.mark.parametrize("unit", ["D", "h", "s", "ms", "us", "ns"])
 def test_dates_of_any_resolution_merge_with_dates_only(unit):
     days = np.array(["2020-01-01", "2020-01-02"], f"datetime64[{unit}]")
     dated = ScoreCounts.from_predictions([0, 1], [0.2, 0.4], groups=days)

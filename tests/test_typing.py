@@ -41,8 +41,6 @@ def test_nothing_public_hides_arguments(name):
 
 # These methods pass their keywords to scikit-learn, which documents the keywords, or take columns.
 WITH_KEYWORDS = {"set_score_request", "fit", "set_params", "from_counts"}
-
-
 USES = """
     import pandas as pd
     from skfedauc import FairnessAudit, GroupAUC, ScoreCounts

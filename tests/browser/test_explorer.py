@@ -220,9 +220,6 @@ def phone(browser, set_width):
     return browser
 
 
-# Numbers
-
-
 def test_first_view(browser):
     load(browser)
     state, _ = check_numbers(browser)
@@ -287,9 +284,6 @@ def test_python_draws_rows_of_other_means(browser):
     assert printed == [report.pooled]
     for name in ("pooled", *AVERAGES):  # four to eight standard errors
         assert report.statistic(name) == pytest.approx(numbers[name], abs=0.1), name
-
-
-# Sampled rows
 
 
 def rows_of(browser):
@@ -385,9 +379,6 @@ def test_drawn_rows_are_normal_and_independent(browser):
     # Ties of a positive and a negative count one half.
     auc = browser.execute_script("return aucOfSorted([1, 2, 2, 3], [0, 2, 2, 5])")
     assert auc == (1 + 2 + 2 + 3) / 16
-
-
-# Controls
 
 
 def test_presets(browser):
@@ -528,9 +519,6 @@ def test_tab_reaches_every_control_in_the_order_of_the_page(browser):
     assert {tuple(style) for _, *style in focused} == {("solid", "3px")}
 
 
-# The link
-
-
 def test_the_copied_link_restores_the_state(browser):
     from selenium.webdriver import Keys
 
@@ -635,9 +623,6 @@ def test_suggestions_keep_their_promises(browser):
     assert found == {}
 
 
-# Words
-
-
 VERDICTS = [
     (fragment(0, 0), "every average equals the pooled AUC", "coincidence"),
     (fragment(0, 1), "by positives therefore equals the pooled AUC.", "negatives equals"),
@@ -696,8 +681,6 @@ def test_numbers_are_said_when_a_change_has_ended(browser):
     # The unchanged reason is not announced again
     assert by_id(browser, "verdict").text not in said(2)
 
-
-# Everywhere
 
 SIDEWAYS = """
 const page = document.scrollingElement;
@@ -765,8 +748,6 @@ def test_the_own_page_is_accessible_and_loads_nothing_from_elsewhere(browser, ax
         for call in ("fetch(", "XMLHttpRequest", "import(", "@import", "url(", "sendBeacon"):
             assert call not in text, path.name
 
-
-# Within the site
 
 CONF = """
 import sys

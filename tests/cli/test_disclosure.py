@@ -131,7 +131,6 @@ def test_summaries(frame, counted, tmp_path, printed_by, error_of):
 def test_the_report_of_a_summary_has_what_it_determines(
     options, frame, counted, printed_by, error_of, tmp_path
 ):
-    """The report of a summary has the lines of the exact counts that a summary determines."""
     path = counted(frame, "summary", *COLUMNS, "--disclosure", "summary", *options)
     _, _, note, *lines = printed_by("report", path).splitlines()
     unknown = "pooled, cross, cross_difference or bias_score"

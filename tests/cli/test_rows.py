@@ -143,7 +143,6 @@ def test_dates_are_groups_whatever_their_unit(unit, text):
         ("y,s,g\nno,1,a\nyes,2,a\n", [*COLUMNS, "--pos-label=Yes"], "column 'y', ['no', 'yes']; p"),
         ("y,s,g\n1,1,a\n1,2,a\n", COLUMNS, "both classes; got 1 group, 2 rows: 2 positives and 0"),
         ("y,s,g\n0,1,a\n,2,a\n", COLUMNS, "'y' is empty in 1 of 2 rows, the first being data row"),
-        ("y,s,g\n0,1,a\n1,,a\n", COLUMNS, "'s' is empty in 1 of 2 rows, the first being data row"),
         ("y,s,g\n0,1,a\n1,high,a\n1,NA,a\n", COLUMNS, "in 2 of 3 rows, the first being data row 2"),
         ("y,s,g\n0,1,a\n1,inf,a\n", COLUMNS, "first being data row 2 ('inf')"),
         ("y,s,g\n0,1,a\n1,True,a\n", COLUMNS, "first being data row 2 ('True')"),

@@ -44,8 +44,6 @@ SITES = ["budapest", "cleveland", "va", "zurich"]
 
 FEW_WAYS = ["routed", "polars column", "aligned series"]
 few_ways = pytest.mark.parametrize("way", FEW_WAYS, indirect=True)
-
-
 # These tools run another tool of the list, so one way is enough.
 SAME_INSIDE = ["RandomizedSearchCV", "cross_val_score"]
 # One way of each kind; the tests of dicts use all ways.

@@ -147,7 +147,7 @@ TESTED = [
         NUMPY,
         "(under + up_to)[cell]",
         "(up_to + up_to)[cell]",
-        "tests/test_kernel.py -k placement",
+        "tests/test_clusters.py",
     ),
     Mutant(
         "covariances of two models are left out",
