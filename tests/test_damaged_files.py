@@ -372,12 +372,12 @@ BINS = Bins.of_probabilities(octaves=2, parts=2)
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (change_of_table("score", 0, 0.3), "its range is no bin of Bins.of_probabilities"),
-        (change_of_table("score_low", 0, 0.1), "its range is no bin of Bins.of_probabilities"),
+        (change_of_table("score", 0, 0.3), "is not that of a bin of Bins.of_prob"),
+        (change_of_table("score_low", 0, 0.1), "is not that of a bin of Bins.of_prob"),
         (change_of_table("score_low", 1, 1.0), "outside its range from 1 to 0.625, at cell 1"),
         (change_of_table("score_high", 1, np.inf), "outside its range from 0.5 to inf, at cell 1"),
         (change_of_table("score_low", 1, np.nan), "outside its range from nan to 0.625"),
-        (change_of_facts(bins={"rule": "of_scores", "parts": 64}), "its range is no bin of Bins"),
+        (change_of_facts(bins={"rule": "of_scores", "parts": 64}), "not that of a bin of Bins"),
         (change_of_facts(bins={"rule": "at", "edges": []}), "edges must hold at least one"),
         (change_of_facts(bins="exact"), "state must be a mapping"),
         (change_of_facts(level="exact"), "no known level of disclosure"),

@@ -213,6 +213,23 @@ def test_audits_warn_of_two_orders(rows, name, threshold):
     assert asked.report.pooled == pytest.approx(aucs[1])
 
 
+class Rounded(LogisticRegression):
+    def predict_proba(self, X):
+        return np.round(super().predict_proba(X), 3)
+
+
+def test_audits_have_the_aucs_of_reports_where_probabilities_are_rounded():
+    """The AUCs differ by less than a warning tells."""
+    rng = np.random.default_rng(0)
+    X, sites = rng.normal(size=(3000, 1)), np.repeat(["a", "b"], 1500)
+    y = X[:, 0] + rng.normal(size=3000) > 0
+    model = Rounded().fit(X, y)
+    report = GroupAUC.from_estimator(model, X, y, groups=sites)
+    audit = FairnessAudit.from_estimator(model, X, y, groups=sites)
+    assert audit.report.pooled == report.pooled != roc_auc_score(y, model.predict_proba(X)[:, 1])
+    assert audit.by_group()["auc"].tolist() == report.by_group["auc"].tolist()
+
+
 def test_reliability_shows_probabilities_and_warns_of_two_orders(rows):
     X, y = rows
     model = on_features(TwoResponses()).fit(X, y)

@@ -21,7 +21,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from rules import restored, rule
 from saved_cases import CASES
 
-from skfedauc import Bins, ScoreCounts
+from skfedauc import Bins, GroupAUC, ScoreCounts
 from skfedauc.counts import LimitError, Limits, MergeError, Source, file_format, merging
 from skfedauc.counts.score_counts import select_groups, view_of
 from skfedauc.counts.state import State
@@ -132,6 +132,22 @@ def test_merged_counts_keep_the_identifiers_of_their_parts():
     assert [source.name for source in more.sources] == [None, "north", "south"]
 
 
+def test_reports_say_where_sources_models_or_periods_are_unknown():
+    named = made(1).with_source("oslo", model="m1", period="2026-10")
+    for counts, said in (
+        (named, "Counted by source oslo; model m1; period 2026-10."),
+        (
+            named + made(2).with_source("lima"),
+            "2 sources: lima, oslo; model m1, others unknown; pe",
+        ),
+        (
+            named + made(2),
+            "Counted by source oslo, others unknown; model m1, others unknown; period",
+        ),
+    ):
+        assert said in repr(GroupAUC(counts))
+
+
 def test_a_source_is_of_one_counting():
     counts, other = some_counts(0), some_counts(1)
     counts.to_bytes()
@@ -214,6 +230,13 @@ CASES_OF_SOURCES = {
     "a site that was never merged": (lambda: SENT - C, "do not contain the source 'lima'"),
     "a withdrawal without a source": (lambda: SENT - ONE, "no source.* Subtract the counts or the"),
     "a recount withdraws": (lambda: SENT - AGAIN, "another counting of .*'oslo'.* secret="),
+    "other groups withdraw": (lambda: SENT - A.regroup(str.upper), "or has other groups or scores"),
+    "a part of a sum in other groups": (
+        lambda: merge(AB, A.regroup(str.upper)), "both contain the source 'oslo'"
+    ),
+    "other scores of an unnamed counting": (
+        lambda: UNNAMED + UNNAMED.map_scores(np.negative), "different counts"
+    ),
     "a recount with the secret": (lambda: (KEYED + B) - KEYED_AGAIN, lambda: THREE),
     "rows that the sum lacks": (lambda: (ONE + TWO) - THREE, "rows that the counts do not have"),
     "more rows than the sum": (lambda: ONE - (ONE + TWO), "rows that the counts do not have"),

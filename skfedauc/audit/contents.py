@@ -17,6 +17,7 @@ from skfedauc.audit.answers import LEVEL, Answer, Audited
 from skfedauc.audit.document import Card, Cell, Line, Mark, Panels, Row, Table, rendered
 from skfedauc.audit.rates_and_gaps import QUESTIONS
 from skfedauc.audit.samples import Sample
+from skfedauc.counts.score_counts import view_of
 from skfedauc.counts.state import sources_in_words
 from skfedauc.inference.calibration import reliability
 from skfedauc.inference.intervals import NEW_GROUPS
@@ -229,7 +230,7 @@ def _facts(facts: Mapping[str, Any], audits: Sequence[Audited]) -> tuple[str, ..
         facts["n_withheld_groups"]
         and f"{_words.counted(facts['n_withheld_groups'], 'group')} withheld",
         binned_note(estimates_of(audits[0].report)),
-        sources_in_words(audits[0].report.counts.sources),
+        sources_in_words(view_of(audits[0].report.counts)),
     ]
     thresholds = dict.fromkeys(audit.facts["threshold"] for audit in audits)
     if not all(audit.decisions is not None for audit in audits):

@@ -50,7 +50,7 @@ def read_columns(arguments: Arguments) -> pd.DataFrame:
     except (OSError, EOFError, ValueError, zlib.error, csv.Error) as error:
         reason = " ".join(str(error).split())
         raise CommandError(f"{arguments.file_name}: cannot be read: {reason}") from None
-    if table.empty:
+    if table.empty and arguments.epsilon is None:  # noise hides whether there are rows
         raise CommandError(f"{arguments.file_name}: there are no rows")
     return table
 
@@ -265,7 +265,7 @@ def labels_of(column: pd.Series[Any], mark: str = ".") -> NDArray[Any]:
     found: list[Any] = [label_of(cell, mark) for cell in cells]
     if any(isinstance(label, str) for label in found):
         found = [str(cell).strip() for cell in cells]
-    return np.array(found, object if isinstance(found[0], str) else None)[codes]
+    return np.array(found, object if found and isinstance(found[0], str) else None)[codes]
 
 
 def label_of(cell: Any, mark: str = ".") -> int | float | str:

@@ -174,7 +174,8 @@ def _each_once(
     kept, holders = dict[Part, None](), dict[Any, Part]()
     place = {part: number for number, part in enumerate(parts)}
     for part in parts:
-        marks = part.keys if part in retries else part.keys | part.identifiers
+        roots = () if part in retries else (source.root for source in part.sources)
+        marks = part.keys.union(roots)
         holding = {holders[mark] for mark in marks & holders.keys()} & kept.keys()
         earlier = sorted(holding, key=place.__getitem__)
         with overlapping.leaving_out(part):
@@ -186,8 +187,7 @@ def _each_once(
                 holders.update(dict.fromkeys(marks, part))
             elif any(is_displaced):
                 raise _overlap(earlier[0], part)
-    for retry in retries & kept.keys():
-        del kept[retry]
+    kept = {part: None for part in kept if part not in retries}
     _refuse_unclear(kept, refused)
     return kept, overlapping
 
@@ -300,7 +300,7 @@ def _shared(first: Part, second: Part) -> tuple[Source, Source]:
         (one, other)
         for other in second.sources
         for one in first.sources
-        if one.identifier == other.identifier or agree(one.key, other.key)
+        if one.root == other.root or agree(one.key, other.key)
     )
 
 
@@ -317,7 +317,7 @@ def _overlap(first: Part, second: Part) -> MergeError:
             "Pass repeated='replace' to keep the last, or name them by with_source if both are to "
             "count, for instance with different periods."
         )
-    elif one.key != other.key and one.identifier != other.identifier:
+    elif one.key != other.key and one.root != other.root:
         fact = f"{first.name} has {one.in_words()}, and {second.name} has {what}"
         mend = "Name the model and the period of both by with_source, or leave one out."
         reason = "unnamed"
@@ -722,7 +722,7 @@ def _without_sources(whole: State, part: State) -> tuple[Source, ...]:
             fact = f"the counts do not contain {source.in_words()}"
             if source.key in {of.key for of in whole.sources}:
                 fact = f"the counts contain another counting of {source.in_words()}, so the part "
-                fact += "is a recount, not what was merged"
+                fact += "is a recount or has other groups or scores than what was merged"
             raise MergeError(fact, mend)
     if whole.is_complete and not part.sources:
         raise MergeError(

@@ -114,6 +114,14 @@ class ScoreCounts(Saved):
         """Return score counts with a state; return the same object for an unchanged state."""
         return self if state is self._state else ScoreCounts._of(state)
 
+    def _changed(self, state: State) -> ScoreCounts:
+        """Return counts of the same rows, which a merge never takes for those before."""
+        if state is self._state:
+            return self
+        return ScoreCounts._of(
+            state._replace(sources=in_order(of.changed() for of in state.sources))
+        )
+
     @classmethod
     def from_predictions(
         cls,
@@ -536,7 +544,7 @@ class ScoreCounts(Saved):
         >>> counts.regroup(lambda label: label[0]).groups
         ('f', 'm')
         """
-        return self._with(reducing.regrouped(self._state, to))
+        return self._changed(reducing.regrouped(self._state, to))
 
     def map_scores(self, function: Callable[[NDArray[np.float64]], Any]) -> ScoreCounts:
         """Replace scores by a function of them, such as rounding or the decision at a threshold.
@@ -567,7 +575,7 @@ class ScoreCounts(Saved):
         >>> counts.map_scores(lambda score: np.round(score, 1)).cells.scores
         array([0.2, 0.7])
         """
-        return self._with(reducing.with_scores(self._state, function))
+        return self._changed(reducing.with_scores(self._state, function))
 
     def reduced(
         self, disclosure: str | Bins | Disclosure | None = None, *, max_cells: int | None = None

@@ -58,7 +58,16 @@ class Source(NamedTuple):
     @property
     def key(self) -> tuple[Any, ...]:
         """What a second counting shares with the first if the rows are the same."""
-        return (self.identifier,) if self.name is None else (self.name, self.model, self.period)
+        return (self.root,) if self.name is None else (self.name, self.model, self.period)
+
+    @property
+    def root(self) -> str:
+        """The part of the identifier that counts of the same rows keep if they are changed."""
+        return self.identifier[:16]
+
+    def changed(self) -> Source:
+        """Return the source of the same rows with other groups or scores."""
+        return self._replace(identifier=self.root + secrets.token_hex(8))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the known facts as a mapping for JSON."""
@@ -82,13 +91,14 @@ class Source(NamedTuple):
         return ", ".join(known)
 
 
-def sources_in_words(sources: Iterable[Source]) -> str:
+def sources_in_words(state: State) -> str:
     """Return the known sources, models and periods for the first lines of a report."""
-    phrases, facts = [], zip(*sources, strict=True)
+    phrases, facts = [], zip(*state.sources, strict=True)
     for what, found in zip(("source", "model", "period"), facts, strict=False):
         texts = sorted(text for text in set(found) if text is not None)
         noun = what if len(texts) == 1 else f"{len(texts):,} {what}s:"
         more = ", ..." if len(texts) > 3 else ""
+        more += "" if state.is_complete and None not in found else ", others unknown"
         phrases += [f"{noun} {', '.join(map(shortened_label, texts[:3]))}{more}"] if texts else []
     return "; ".join(phrases)
 
@@ -512,7 +522,7 @@ def wrong_ranges(scores: Floats, ranges: Ranges | None, bins: Bins | None = None
     is_wrong = (bins.ranges_of(numbers) != ranges).any(axis=0) | (bins.scores_of(numbers) != scores)
     if is_wrong.any():
         cell = int(np.argmax(is_wrong))
-        return f"its range is no bin of {bins!r}, at cell {cell} with the score {scores[cell]:.17g}"
+        return f"its range or score is not that of a bin of {bins!r}, at cell {cell}"
     return None
 
 

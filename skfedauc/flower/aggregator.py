@@ -504,14 +504,17 @@ def _check_metrics(reply: _Reply, weighted_by_key: str) -> None:
             )
     counts = reply.counts
     least = int(counts.n_negatives.sum() + counts.n_positives.sum())
-    withheld, most = counts.disclosure.withheld, float(least + counts.n_missing)
-    for n_withheld in (withheld.most_negatives, withheld.most_positives):
-        most += math.inf if n_withheld is None or withheld.is_n_missing_low else n_withheld
+    rule, withheld = counts.disclosure, counts.disclosure.withheld
+    most = least + counts.n_missing
+    most += (withheld.most_negatives or 0) + (withheld.most_positives or 0)
+    if withheld.is_n_missing_low and rule.min_count:
+        most += rule.min_count - 1
     declared = record.get(_DECLARED, least)
     if not least <= declared <= most:
         raise ValueError(
             f"{reply.name} declares {declared:,} rows as {_DECLARED!r}, and its counts have "
-            f"{least:,}. Let the client declare and count the same rows, without those of weight 0."
+            f"{least:,}. Let the client declare the rows that it counts, without those of weight 0 "
+            "and in withheld groups of unknown size."
         )
 
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from skfedauc import _words
 from skfedauc.counts.moments import Floats
 from skfedauc.counts.score_counts import left_out as without_group
+from skfedauc.counts.score_counts import view_of
 from skfedauc.counts.state import sources_in_words
 from skfedauc.inference.differences import DifferenceTest, null_difference
 from skfedauc.inference.intervals import NEW_GROUPS
@@ -158,7 +159,7 @@ def first_lines(estimates: GroupEstimates, left_out: str) -> FirstLines:
         answers.append(worst_line(groups, "worst", _certain(quiet, "worst")))
     if used.sum() > 1:
         answers += _gap(quiet, groups)
-    known = sources_in_words(quiet.pairs.counts.sources)
+    known = sources_in_words(view_of(quiet.pairs.counts))
     answers += filter(None, [left_out, known and f"Counted by {known}."])
     rows, note = table_of(groups)
     more = _MORE if measure.is_auc else _MORE_OF_MEASURES

@@ -1,5 +1,6 @@
 """Counts in the replies of Flower clients, and the aggregator that merges them."""
 
+import functools
 import math
 import re
 
@@ -344,11 +345,19 @@ def test_only_rows_that_counts_leave_out_may_be_declared(key):
     weighted = ScoreCounts.from_predictions(y, score, groups=["bern"] * 40, sample_weight=weights)
     few = whole + ScoreCounts.from_predictions([0, 1], [0.1, 0.4], groups=["b"] * 2)
     withheld = few.reduced(rule(Bins.at([0.5]), min_count=10))
+    telling = functools.partial(rule, Bins.at([0.5]), min_count=10)
+    only_number = few.reduced(telling(tell_withheld="number"))
+    some = np.where(np.arange(40) < 39, "bern", None)
+    few_missing = ScoreCounts.from_predictions(
+        y, score, groups=some, missing="drop", disclosure=telling()
+    )
     right = [(whole, 40), (missing, 40), (missing, 30), (weighted, 30), (withheld, 42)]
+    right += [(only_number, 40), (few_missing, 40)]
+    tampered = [(only_number, 42), (few_missing, 10**15)]
     wrong = [(whole, 39), (whole, 41), (missing, 41), (missing, 29), (weighted, 29)]
     for counts, n_rows in right:
         GroupAUCAggregator()([reply("bern", counts, {"num-examples": n_rows, "weight": 1})], key)
-    for counts, n_rows in [*wrong, (weighted, 31), (withheld, 39), (withheld, 10**6)]:
+    for counts, n_rows in [*wrong, *tampered, (weighted, 31), (withheld, 39), (withheld, 10**6)]:
         replies = [reply("bern", counts, {"num-examples": n_rows, "weight": 1})]
         message = f"'bern' declares {n_rows:,} rows as 'num-examples', and its counts have "
         with pytest.raises(ValueError, match=message):

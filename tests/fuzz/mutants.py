@@ -209,8 +209,8 @@ TESTED = [
     Mutant(
         "a report reads predict_proba where scorers read decision_function",
         "report/group_auc.py",
-        "        return probabilities, probabilities\n    _input.warn(",
-        "        return probabilities, probabilities\n    scores = probabilities\n    _input.warn(",
+        "        return probabilities, probabilities\n    if not np",
+        "        return probabilities, probabilities\n    scores = probabilities\n    if not np",
         "tests/test_responses.py",
     ),
 ]
