@@ -293,7 +293,7 @@ def test_merging_refuses_what_does_not_go_together(tmp_path):
     with pytest.raises(TypeError, match=r"PrivateCounts\.merge adds up score counts and"):
         ScoreCounts.merge([counts_of(5), first])
     named = [released(counts_of(seed), source="oslo") for seed in (6, 7)]
-    with pytest.warns(UserWarning, match="exact counts have the same source name, 'oslo'"):
+    with pytest.raises(ValueError, match="part 0 and part 1 both have the source name 'oslo'"):
         PrivateCounts.merge(named)
 
 
@@ -481,7 +481,7 @@ def test_what_exact_parts_must_share():
         PrivateCounts.merge([private, counts_of(2).regroup({"a": 1, "b": 2, "c": 3})])
     for facts in ({}, {"model": "2"}, {"model": "2", "period": "May"}):  # may have the same rows
         named = ScoreCounts.from_bytes(counts_of(3).with_source("oslo", **facts).to_bytes())
-        with pytest.warns(UserWarning, match="have the same source name, 'oslo'"):
+        with pytest.raises(ValueError, match="both have the source name 'oslo'"):
             PrivateCounts.merge([private, named])
     few = ScoreCounts.from_counts(["a", "a", "d"], [0.2, 0.9, 0.5], [9, 9, 1], [9, 9, 2])
     withheld = few.reduced(rule(BINS, min_count=3))

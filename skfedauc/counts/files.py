@@ -182,8 +182,8 @@ class Saved(Immutable):
 
         The file is a Parquet file, which polars, DuckDB, Spark and other tools read, and which
         ``skfedauc show`` describes. That of a `ScoreCounts` has the columns of `to_counts`, and the
-        page "File format" defines it; the first `save` or `to_bytes` gives counts without a source
-        a random identifier, so that `merge` adds them only once.
+        page "File format" defines it; the first `save`, `to_bytes` or audit gives counts without a
+        source a random identifier, so that `merge` adds them only once.
 
         Parameters
         ----------

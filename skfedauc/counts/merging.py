@@ -697,7 +697,8 @@ def difference(whole: State, part: State) -> State:
             if whole.summary is None or part.summary is None:
                 agreement.check_level(name, state)
     except MergeError as error:
-        mend = "Subtract the part as it was merged: with these groups, labels and scores or bins."
+        mend = "Subtract the part as it was merged, with these groups, labels and scores or bins: "
+        mend += "for instance ScoreCounts.merge([part], by_period=True), or the part reduced."
         raise type(error)(error.fact, mend, error.reason) from None
     withheld = whole.disclosure.withheld.without(part.disclosure.withheld)
     n_missing = whole.n_missing - part.n_missing

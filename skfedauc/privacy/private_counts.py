@@ -198,17 +198,16 @@ class PrivateCounts(Saved, State):
         Raises
         ------
         ValueError
-            If no part has noise, two parts share a release or counting, or bins, positive labels or
-            groups differ in kind. If a part without noise has weights, is a summary, or has ranges
-            that cross bins.
+            If no part has noise, two parts share a release or counting, or have one source name and
+            period, or bins, positive labels or groups differ in kind. If a part without noise has
+            weights, is a summary, or has ranges that cross bins.
         TypeError
             If a part is neither counts nor a path, or group labels have different types.
 
         Warns
         -----
         UserWarning
-            If different releases have one source name and period, if parts name different models,
-            or a part without noise has withheld groups.
+            If parts name different models, or a part without noise has withheld groups.
 
         Examples
         --------

@@ -8,7 +8,6 @@ for merged counts the sources and groups of exact counts.
 
 from __future__ import annotations
 
-import itertools
 import json
 import math
 import re
@@ -22,7 +21,7 @@ from numpy.typing import NDArray
 
 import skfedauc
 from skfedauc import _group_codes, _input, _labels
-from skfedauc._words import counted, listed
+from skfedauc._words import counted, listed, shortened
 from skfedauc.counts import Bins, ScoreCounts
 from skfedauc.counts.files import check, entry_of, label_of
 from skfedauc.counts.merging import Agreement, agree
@@ -205,12 +204,9 @@ def merged(parts: Mapping[str, State]) -> State:
 
 
 def _check_distinct(parts: Mapping[str, State]) -> None:
-    """Refuse a release or counting in two parts, and warn if two have one source name.
-
-    A site that drew noise twice has two releases with one name.
-    """
+    """Refuse two parts with one release or counting, or with releases of one source."""
     seen: dict[str, str] = {}
-    of_names = defaultdict[str | None, list[tuple[str | None, ...]]](list)
+    known = defaultdict[str | None, list[tuple[str, Release | Source]]](list)
     models: set[str | None] = set()
     for name, part in parts.items():
         items: tuple[Release | Source, ...] = (*part.releases, *part.sources)
@@ -220,26 +216,21 @@ def _check_distinct(parts: Mapping[str, State]) -> None:
                     f"{seen[item.identifier]} and {name} contain the same release or counting, "
                     f"{item.identifier}, so its rows would count twice. Leave one of them out."
                 )
+            for first, other in known[item.name] if item.name else ():
+                if first != name and agree((item.model, item.period), (other.model, other.period)):
+                    raise ValueError(
+                        f"{first} and {name} both have the source name {shortened(item.name)}. If "
+                        "a site drew noise twice, its rows count twice, and its epsilons add up: "
+                        "leave one out. Otherwise give each its model, period or own name."
+                    )
             seen[item.identifier] = name
-            of_names[item.name].append((item.model, item.period))
+            known[item.name].append((name, item))
             models.add(item.model)
-    known = sorted(model for model in models if model is not None)
-    if len(known) > 1:
+    several = sorted(model for model in models if model is not None)
+    if len(several) > 1:
         _input.warn(
-            f"the parts were scored by different models, {listed(known)}, whose scores "
+            f"the parts were scored by different models, {listed(several)}, whose scores "
             "may not be comparable. Merge the parts of each model by themselves.",
-            UserWarning,
-        )
-    repeated = sorted(
-        name
-        for name, facts in of_names.items()
-        if name and any(itertools.starmap(agree, itertools.combinations(facts, 2)))
-    )
-    if repeated:
-        _input.warn(
-            f"several releases or exact counts have the same source name, {listed(repeated)}. If "
-            "they are of the same rows, these rows count twice, and the epsilons of their releases "
-            "add up: leave one out. If they are of different rows, give them different names.",
             UserWarning,
         )
 
