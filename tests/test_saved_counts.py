@@ -771,7 +771,7 @@ def test_weights_that_a_difference_would_lose_are_refused(scale, is_refused):
 def test_a_part_with_other_columns_is_not_subtracted():
     parts = [of.with_source(name, period="1") for of, name in ((A, "oslo"), (B, "bern"))]
     whole = ScoreCounts.merge(parts, by_period=True)
-    with pytest.raises(ValueError, match="Subtract the part as it was merged: with these groups"):
+    with pytest.raises(ValueError, match="Subtract the part as it was merged, with these groups"):
         whole - parts[0]
 
 
