@@ -37,6 +37,7 @@ def test_no_noise_is_no_usage_error(error_of):
 
 
 def test_noise_hides_whether_there_are_rows(tmp_path, monkeypatch, capsys):
+    pytest.importorskip("opendp")
     monkeypatch.chdir(tmp_path)
     printed = []
     for rows in ("", "0,0.2,a\n"):
