@@ -66,7 +66,7 @@ class ModelComparison(Result):
     over: intervals.Over = "rows"
     n_missing: int = 0
     left_out: str = ""
-    note: str = ""
+    note: str = dataclasses.field(default_factory=str)
 
     def __repr__(self) -> str:
         what = f"{self.by_model.name} of {len(self.by_model)} models"
