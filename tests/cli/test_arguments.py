@@ -36,17 +36,6 @@ def test_no_noise_is_no_usage_error(error_of):
     assert "absent.csv: no such file" in error_of([*NOISE, "--epsilon", "0"])
 
 
-def test_noise_hides_whether_there_are_rows(tmp_path, monkeypatch, capsys):
-    pytest.importorskip("opendp")
-    monkeypatch.chdir(tmp_path)
-    printed = []
-    for rows in ("", "0,0.2,a\n"):
-        (tmp_path / "absent.csv").write_text(f"y,s,g\n{rows}")
-        assert main([*NOISE, "--bins", "0.5", "--epsilon", "1"]) == 0
-        printed.append(capsys.readouterr())
-    assert printed[0] == printed[1]
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -9,6 +9,7 @@ from test_coming_from import run_blocks
 from test_docs import DOCS, enter
 
 from skfedauc import Bins, ScoreCounts
+from skfedauc.cli.main import main
 from skfedauc.privacy import PrivateCounts, laplace, private_counts
 from skfedauc.privacy.laplace import variance_of, with_noise
 
@@ -80,6 +81,18 @@ def test_private_counts_are_the_counts_with_noise():
     exact = PrivateCounts.from_counts(counts, bins, ["c", "a", "b"], epsilon=10.0)
     assert exact.negatives.tolist() == [[9, 2], [4, 3], [0, 0]]
     assert exact.positives.tolist() == [[1, 8], [5, 6], [0, 0]]
+
+
+def test_the_command_hides_whether_there_are_rows(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    options = ["--label", "y", "--score", "s", "--group", "g", "-o", "a.skfa", "--epsilon", "1"]
+    options += ["--disclosure", "bins", "--bins", "0.5", "--agreed-groups", "a"]
+    printed = []
+    for rows in ("", "0,0.2,a\n"):
+        (tmp_path / "rows.csv").write_text(f"y,s,g\n{rows}")
+        assert main(["count", "rows.csv", *options]) == 0
+        printed.append(capsys.readouterr())
+    assert printed[0] == printed[1]
 
 
 def test_docstrings():
