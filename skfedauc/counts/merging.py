@@ -116,13 +116,11 @@ class Part:
         self.sources = self._sources_read = known.sources if isinstance(known, State) else known
         self.facts = _facts_of(known) if isinstance(known, State) else None
         self.keys = frozenset(source.key for source in self.sources)
-        self.identifiers = {source.identifier for source in self.sources}
         self.is_named = all(source.name is not None for source in self.sources)
         # Rows without a source are as in a file, where they have an identifier of their own.
-        if self.sources and isinstance(known, State) and not known.is_complete:
-            own = f"rows without a source {id(known)}"
-            self.keys |= {(own,)}
-            self.identifiers.add(own)
+        has_own = bool(self.sources) and isinstance(known, State) and not known.is_complete
+        self.own = frozenset({(f"rows without a source {id(known)}",)} if has_own else ())
+        self.keys |= self.own
 
     @functools.cached_property
     def content(self) -> tuple[Any, ...]:
@@ -224,7 +222,6 @@ def _retries_of(parts: Sequence[Part], refused: _Errors) -> set[Part]:
                 if source.identifier not in same:  # two periods may have equal counts
                     link(source.identifier, named.identifier)
     for part in parts if same else ():
-        part.identifiers = set(map(known, part.identifiers))
         part.sources = tuple(of._replace(identifier=known(of.identifier)) for of in part.sources)
     return retries
 
@@ -245,15 +242,16 @@ def _is_displaced(first: Part, second: Part, is_replacing: bool) -> bool:
 
 def _is_within(part: Part, whole: Part) -> bool:
     keys = {source.identifier: source.key for source in whole.sources}
-    return part.identifiers < whole.identifiers and all(
-        agree(source.key, keys[source.identifier]) for source in part.sources
+    is_smaller = len(part.keys) < len(whole.keys) and part.own <= whole.own
+    return is_smaller and all(
+        of.identifier in keys and agree(of.key, keys[of.identifier]) for of in part.sources
     )
 
 
 def _retry_of(first: Part, second: Part) -> Part | None:
     """Return the one of two parts with equal counts that lacks facts of the other's source."""
     if len(first.sources) == len(second.sources) == 1 and first.content == second.content:
-        one, other = (set(enumerate(part.sources[0].key)) - _UNKNOWN for part in (first, second))
+        one, other = (_named_by(part.sources[0]) for part in (first, second))
         if one < other or other < one:
             return first if one < other else second
     return None
@@ -263,15 +261,16 @@ def _refuse_unclear(kept: dict[Part, None], refused: _Errors) -> None:
     """Take out parts that lack the model or the period of a source, and may have another's rows."""
     for first, second in list(_unclear_pairs(kept)):
         if {first, second} <= kept.keys():
-            one, other = (set(of.key) - {None} for of in _shared(first, second))
+            one, other = map(_named_by, _shared(first, second))
             less = first if len(one) < len(other) else second
             del kept[less]
             with refused.leaving_out(less):
                 raise _overlap(first, second)
 
 
-# Facts of a source's key that are not known: the model and the period
-_UNKNOWN = {(1, None), (2, None)}
+def _named_by(source: Source) -> set[tuple[int, str]]:
+    """Return the name, the model and the period of a source, as far as it has them."""
+    return {(place, fact) for place, fact in enumerate(source.key) if fact is not None}
 
 
 def _unclear_pairs(parts: Iterable[Part]) -> Iterator[tuple[Part, Part]]:
