@@ -29,6 +29,12 @@ def test_limits_of_statistics_are_those_of_the_tables():
                 assert limits == pytest.approx(expected, nan_ok=True)
 
 
+def test_a_run_is_cut_from_variances_that_number_equal_groups():
+    variances = report(np.random.default_rng(0), groups(4, 20, 60, 0.8))._estimates.variances
+    assert variances.alike.size == 4  # cached, and no field
+    np.testing.assert_array_equal(search.run_of(variances, slice(1, 3)).auc, variances.auc[1:3])
+
+
 @pytest.mark.parametrize(("shape", "step"), [("ratio 3", 0.1), ("two values, rate 0.01", 0.0)])
 def test_errors_of_runs_together_are_those_of_single_reports(shape, step):
     n_runs, k = 40, 3

@@ -227,7 +227,8 @@ def differences(data: Data) -> Errors:
 def run_of(variances: Variances, here: slice) -> Variances:
     """Return the variances of the groups of one run."""
     parts = {}
-    for name, values in vars(variances).items():
+    for field in dataclasses.fields(variances):
+        name, values = field.name, getattr(variances, field.name)
         if isinstance(values, ClassRows):
             parts[name] = ClassRows(*(part[here] for part in values))
         elif isinstance(values, np.ndarray):
