@@ -59,6 +59,9 @@ SCIPY = ".".join(scipy.__version__.split(".")[:2])
 ROUNDING = 1e-15  # of the difference of two shares; p values are not differences
 
 _ODDS = "equalized odds have the limits and p values of their parts, which were halved"
+_UNEQUAL = (
+    "bins_weights", "clusters_weights", "one_class", "perfect", "rare", "single_rows", "two_groups"
+)  # fmt: skip
 _SINGLE_ROWS = (
     "groups with a single row of a class are compared, with the largest possible variance, as in "
     "the test of the largest difference"
@@ -96,6 +99,16 @@ CHANGED: dict[str, str] = {
         ),
         "what shared clusters have in common cancels, and limits at a higher level are wider: the "
         "limits of differences missed up to 10 %, and few clusters could give a p value of 0",
+    ),
+    **dict.fromkeys(
+        (
+            *(f"{data}/report test_equal_groups/*" for data in _UNEQUAL),
+            "withheld/report test_equal_groups/degrees_of_freedom",
+            "folds_small/folds over_folds test_equal_groups/*",
+        ),
+        "the test of equal groups was wrong in up to 70 % of cases with a tiny group beside a "
+        "large one: two groups have the p value of their difference, and tiny groups a variance "
+        "that is not below Newcombe's",
     ),
     "single_rows/report compare_groups*": _SINGLE_ROWS,
     "folds_small/folds within_folds compare_groups*": _SINGLE_ROWS,

@@ -29,6 +29,12 @@ def test_limits_of_statistics_are_those_of_the_tables():
                 assert limits == pytest.approx(expected, nan_ok=True)
 
 
+@pytest.mark.parametrize("k", [2, 5])
+def test_a_tiny_group_beside_a_larger_one_does_not_decide_the_test_of_equal_groups(k):
+    data = search.draw(np.random.default_rng(0), 200, k, 20, 0.9, "ratio 2", 0.0, "small")
+    assert search.equality(data)["`test_equal_groups`"].mean() < 0.06
+
+
 def test_a_run_is_cut_from_variances_that_number_equal_groups():
     variances = report(np.random.default_rng(0), groups(4, 20, 60, 0.8))._estimates.variances
     assert variances.alike.size == 4  # cached, and no field

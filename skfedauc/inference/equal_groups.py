@@ -9,13 +9,14 @@ from scipy.special import fdtrc, ndtr
 
 from skfedauc._words import counted
 from skfedauc.counts.moments import Floats
-from skfedauc.inference.differences import Result
+from skfedauc.inference.differences import Result, compare_pairs
+from skfedauc.inference.intervals import newcombe_variance
 from skfedauc.inference.row_effects import LEAST_EFFECTIVE
 from skfedauc.inference.variances import Extremes, Variances
 
 # The test for many tiny groups needs at least MANY_GROUPS groups, with fewer than TINY_CLASS rows
-# of the smaller class on average.
-MANY_GROUPS, TINY_CLASS = 100, 10.0
+# of the smaller class on average. Errors of the variances of at least SEVERAL_GROUPS groups cancel.
+MANY_GROUPS, TINY_CLASS, SEVERAL_GROUPS = 100, 10.0, 10
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -25,12 +26,12 @@ class EqualGroupsTest(Result):
     Attributes
     ----------
     statistic, pvalue : float
-        Test statistic and p value.
+        Test statistic and p value; for two groups, those of their difference.
     method : str
         The test's form, or why there is no result.
     degrees_of_freedom : float
         Degrees of freedom of the numerator, which are the mean of the statistic under the null
-        hypothesis; NaN for the form for many tiny groups.
+        hypothesis; NaN for the forms for two groups and for many tiny groups.
     n_groups, n_left_out : int
         How many groups are tested, and how many are left out because they have fewer than two
         positives or negatives (for weighted rows, an effective sample size below 1.5).
@@ -57,9 +58,15 @@ def equal_groups_test(extremes: Extremes) -> EqualGroupsTest:
     """
     given = extremes.given
     given.check_independent_groups("test_equal_groups", "Use test_difference() instead.")
+    kept = given.estimable & given.defined
+    if kept.sum() == 2:
+        first, second = np.flatnonzero(kept)[:, None]
+        pair = compare_pairs(extremes, first, second, confidence_level=0.95)
+        of_test = "difference of two groups", np.nan, 2, kept.size - 2
+        statistic, pvalue = abs(float(pair.statistic[0])), float(pair.pvalue[0])
+        return EqualGroupsTest(*of_test, statistic=statistic, pvalue=pvalue)
     if not extremes.is_binned:
         return _equal_groups_test(given, given.auc)
-    kept = given.estimable & given.defined
     low, high = (end.auc[kept] for end in extremes[1:])
     auc = given.auc.copy()
     auc[kept] = nearest_to_equal(low, high, given.size_weights[kept])
@@ -113,7 +120,14 @@ def _equal_groups_test(variances: Variances, aucs: Floats) -> EqualGroupsTest:
     # weights.
     of_variance = variances.degrees_of_freedom[kept] / (2.0 if variances.weighted else 1.0)
     of_variance = np.maximum(of_variance, 1.0)
-    tested = _anova_type(auc, delong if variances.weighted else unbiased, weight, of_variance)
+    own = delong if variances.weighted else unbiased
+    if sizes[0] < SEVERAL_GROUPS:
+        # The variance of a tiny group is often far too small by chance, next to that of a larger
+        # group. Newcombe's (2006) for equal true AUCs is a lower bound.
+        true = (weight * auc).sum() / weight.sum()
+        model = newcombe_variance(true, variances.once[kept], variances.often[kept])
+        own = np.where(variances.n_pairs[kept] < TINY_CLASS, np.fmax(own, model), own)
+    tested = _anova_type(auc, own, weight, of_variance)
     # Unbiased variances can sum to 0 or less; DeLong's variances only without any variation.
     tested = tested or _anova_type(auc, delong, weight, of_variance)
     method = "ANOVA-type statistic, Box's approximation"

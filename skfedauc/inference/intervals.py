@@ -226,6 +226,12 @@ class AUCSpread(NamedTuple):
         return found
 
 
+def newcombe_variance(true: float, once: Floats, often: Floats) -> Floats:
+    """Return the variances of AUCs with a true value, see `AUCSpread` for the other arguments."""
+    u = true * (1.0 - true)
+    return u * (once + often * (1.0 + 2.0 * u) / (2.0 + u))
+
+
 class Limits(NamedTuple):
     """Values with a lower and an upper limit each.
 

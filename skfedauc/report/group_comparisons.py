@@ -131,7 +131,8 @@ class GroupComparisons(DifferenceTested):
 
         The statistic is the weighted variance of the group AUCs, divided by its null expectation,
         with Box's approximation [1]_ by an F distribution; with 100 or more groups of few rows, it
-        is a sum of one term per group and normal.
+        is a sum of one term per group and normal. For two groups, the p value is that of
+        `test_difference`. The calibration page has the error rates of groups of unequal size.
 
         Returns
         -------
