@@ -143,7 +143,7 @@ def check_length(name: str, size: int, other: str, other_size: int) -> None:
         )
 
 
-def warn(message: str, category: type[Warning]) -> None:
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
     """Issue a warning that points to the calling line outside this package."""
     level, _ = caller()
     warnings.warn(message, category, stacklevel=level)

@@ -420,7 +420,6 @@ def warn_if_misspelled(classes: Classes) -> None:
         _input.warn(
             f"pos_label={shortened(positive)} is not among the labels of y_true: all labels are "
             f"{shortened(label)}, so all rows count as negatives. Spell pos_label as in y_true.",
-            UserWarning,
         )
 
 
@@ -503,7 +502,6 @@ def warn_if_hard_labels(y: NDArray[Any], scores: NDArray[np.float64] | NDArray[n
             f"y_score holds only {low:g} and {high:g}: these look like predicted labels, "
             "and the AUC of labels ignores the ranking of rows by score. Pass "
             "predict_proba(X)[:, 1] or decision_function(X).",
-            UserWarning,
         )
 
 

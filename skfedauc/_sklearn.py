@@ -197,7 +197,6 @@ def scores_of(
         _input.warn(
             f"{type(estimator).__name__} has no {' and no '.join(TWO_CLASSES)}: its scores are its "
             "decisions. Pass response_method='predict' to suppress this warning.",
-            UserWarning,
         )
     scores = _input.column_of(_shared_scores(method_caller, estimator, X, method), name)
     # Negative scores keep the order of the scores exactly, unlike one minus the scores.

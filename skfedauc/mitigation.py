@@ -236,8 +236,7 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
                     f"{_words.listed(self._known, most=10)}."
                 )
         codes = np.asarray(self.mitigator_.predict(features, **options), np.intp)
-        found: NDArray[Any] = self.classes_[codes]
-        return found
+        return self.classes_[codes]
 
     @available_if(  # type: ignore[untyped-decorator]
         lambda self: self._is_reduction and hasattr(self.mitigator.estimator, "predict_proba")

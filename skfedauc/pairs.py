@@ -338,8 +338,7 @@ def share_of(part: Any, whole: Any) -> float:
 
 
 def _middle(low: NDArray[Any], high: NDArray[Any]) -> Floats:
-    middle: Floats = low.astype(np.float64) / 2.0 + high.astype(np.float64) / 2.0
-    return middle
+    return low.astype(np.float64) / 2.0 + high.astype(np.float64) / 2.0
 
 
 def _cross_sums(counts: ScoreCounts) -> tuple[Floats, Floats]:

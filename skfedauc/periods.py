@@ -313,8 +313,7 @@ def _skew(auc: float, variance: float) -> float:
 def _log_ratio(difference: Floats, precision: Floats, shift: float) -> Floats:
     """Return the log likelihood ratio of a normal change with mean 0 to no change [1]_."""
     spread = shift**2 * precision
-    found: Floats = (difference**2 * precision * spread / (1.0 + spread) - np.log1p(spread)) / 2.0
-    return found
+    return (difference**2 * precision * spread / (1.0 + spread) - np.log1p(spread)) / 2.0
 
 
 def _reach(log_error: float, precision: float, shift: float) -> float:

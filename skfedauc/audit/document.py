@@ -363,5 +363,4 @@ def check_installed() -> None:
 def rendered(document: Document, *, is_page: bool) -> str:
     template = _templates().get_template("page.html.jinja")
     scale = _scale_of_cards(document.cards)
-    text: str = template.render(document=document, scale=scale, is_page=is_page)
-    return text
+    return str(template.render(document=document, scale=scale, is_page=is_page))

@@ -509,8 +509,7 @@ class Bins(Immutable):
         with np.errstate(over="ignore"):
             half = (high - low) / 2
         # The difference of two edges may be larger than the largest float.
-        middle: Floats = np.where(np.isfinite(half), low + half, low / 2 + high / 2)
-        return middle
+        return np.asarray(np.where(np.isfinite(half), low + half, low / 2 + high / 2))
 
     def refines(self, other: Bins) -> bool:
         """Return whether each bin is within a single bin in `other`.

@@ -317,7 +317,7 @@ class GroupAUCAggregator:
             )
             if self.on_invalid == "raise":
                 raise ValueError(f"{message}; rename the metrics of the clients.")
-            _input.warn(f"{message}, which are left out; rename them.", UserWarning)
+            _input.warn(f"{message}, which are left out; rename them.")
         metrics.update(own)
         self.reports[server_round] = report
         return metrics
@@ -345,7 +345,7 @@ class GroupAUCAggregator:
             if self.on_invalid == "raise":
                 raise ValueError(next(iter(invalid.values())))
             shown = f"{len(invalid)} of {len(contents)} replies left out as invalid. "
-            _input.warn(shown + " ".join(invalid.values()), UserWarning)
+            _input.warn(shown + " ".join(invalid.values()))
         left_out = {*again, *invalid}
         return [of.content for name, of in replies.items() if name not in left_out], counts
 
@@ -414,9 +414,7 @@ class GroupAUCAggregator:
                 "on_missing='warn' to compute the AUCs of the rows that arrived."
             )
         if message and self.on_missing == "warn":
-            _input.warn(
-                f"{message}The AUCs of this round are those of the rows that arrived.", UserWarning
-            )
+            _input.warn(f"{message}The AUCs of this round are those of the rows that arrived.")
         return missing
 
 

@@ -347,7 +347,6 @@ class SelectWithinGap(_RefitRule):
             _input.warn(
                 f"no candidate has a mean {self.gap} of at most {self.at_most:g}; selected the "
                 f"candidate with the smallest {self.gap}, {gap[smallest]:.4g}.",
-                UserWarning,
             )
             return smallest
         return int(np.argmax(np.where(within, score, -np.inf)))
