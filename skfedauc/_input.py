@@ -64,10 +64,6 @@ def is_number(value: Any) -> bool:
     return True
 
 
-def is_whole(number: Any) -> bool:
-    return math.isfinite(number) and number == math.floor(number)
-
-
 def check_number(
     value: Any,
     name: str,
@@ -198,22 +194,20 @@ def column_of(values: Any, name: str) -> NDArray[Any]:
             f"{name} must be a one-dimensional array or a column, with one value per row"
             f"{or_columns}; got {described(values)}."
         )
-    if isinstance(values, np.ndarray):
-        array = values
-    else:
-        try:
-            array = np.asarray(values)
-            if array.dtype.kind in "US" and not all(isinstance(v, str) for v in values):
-                array = object_array(values)
-        except MemoryError:
-            raise
-        except Exception as error:  # Other libraries raise various types of errors.
-            raise ValueError(
-                f"{name} must be a one-dimensional array; got {described(values)}, "
-                f"which cannot be converted to an array ({error})."
-            ) from error
-    if isinstance(array, np.ma.MaskedArray):
+    if isinstance(values, np.ma.MaskedArray):
         raise TypeError(f"{name} is a masked array; drop the masked rows and pass .data.")
+    try:
+        array = np.asarray(values)
+        is_text = array.dtype.kind in "US" and not isinstance(values, np.ndarray)
+        if is_text and not all(isinstance(v, str) for v in values):
+            array = object_array(values)
+    except MemoryError:
+        raise
+    except Exception as error:  # Other libraries raise various types of errors.
+        raise ValueError(
+            f"{name} must be a one-dimensional array; got {described(values)}, "
+            f"which cannot be converted to an array ({error})."
+        ) from error
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:

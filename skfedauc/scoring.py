@@ -298,7 +298,7 @@ def _check_each_group(labels: list[Any], groups: Any, missing: _labels.Missing) 
             )
     elif hasattr(groups, "dropna"):
         how: _labels.Missing = "group" if missing == "group" else "drop"
-        known = _group_codes.encode_groups(groups, missing=how)[1].tolist()
+        known = _group_codes.encode_groups(groups, missing=how).labels.tolist()
         unknown = [label for label in labels if label not in known]
         if unknown:
             raise ValueError(
@@ -438,14 +438,9 @@ class GroupAUCScorer(_sklearn.BaseScorer):
             options.multi_class,
         )
         kept = source, sample_weight
-
-        def report_of_rows() -> Any:
-            rows = self._rows(X, y_true, groups, sample_weight)
-            is_of_two = options.multi_class == "raise"
-            of_rows = self._of_two_classes if is_of_two else self._of_classes
-            return of_rows(method_caller, estimator, X, *rows)
-
-        report = shared(method_caller, key, kept, report_of_rows)
+        rows = X, y_true, groups, sample_weight
+        of_rows = functools.partial(self._report, method_caller, estimator, *rows)
+        report = shared(method_caller, key, kept, of_rows)
         if measure is not None:
             of_measure = functools.partial(report.of_measure, measure)
             report = shared(method_caller, (key, measure), kept, of_measure)
@@ -489,22 +484,20 @@ class GroupAUCScorer(_sklearn.BaseScorer):
             groups = _rows.groups_of_rows(self._options.groups, X, are_from_x=True)
         return y_true, groups, sample_weight
 
-    def _of_two_classes(
-        self, method_caller: Any, estimator: Any, X: Any, y_true: Any, labels: Any, weights: Any
-    ) -> GroupEstimates:
+    def _report(
+        self, method_caller: Any, estimator: Any, X: Any, y_true: Any, groups: Any, weights: Any
+    ) -> GroupEstimates | MulticlassGroupAUC:
         options = self._options
-        asked = options.response_method, options.pos_label
-        shared: Any = {"method_caller": method_caller, "reported": self._reported()}
-        model = _sklearn.scores_of(estimator, X, *asked, **shared)
-        given = y_true, model.scores, labels, weights, model.positive
-        rows = _rows.check_rows(*given, missing=options.missing, warn_labels=False)
-        policy = self._policy(FOLDS_REMEDY + _ONCE)
-        return GroupEstimates(GroupPairs(counts_of_rows(rows)), policy)
-
-    def _of_classes(
-        self, method_caller: Any, estimator: Any, X: Any, y_true: Any, labels: Any, weights: Any
-    ) -> MulticlassGroupAUC:
-        options, remedy = self._options, "Make the scorer without multi_class."
+        y_true, labels, weights = self._rows(X, y_true, groups, weights)
+        if options.multi_class == "raise":
+            asked = options.response_method, options.pos_label
+            shared: Any = {"method_caller": method_caller, "reported": self._reported()}
+            model = _sklearn.scores_of(estimator, X, *asked, **shared)
+            given = y_true, model.scores, labels, weights, model.positive
+            rows = _rows.check_rows(*given, missing=options.missing, warn_labels=False)
+            policy = self._policy(FOLDS_REMEDY + _ONCE)
+            return GroupEstimates(GroupPairs(counts_of_rows(rows)), policy)
+        remedy = "Make the scorer without multi_class."
         classes, scores = _sklearn.class_scores_of(
             estimator, X, options.response_method, remedy=remedy, method_caller=method_caller
         )

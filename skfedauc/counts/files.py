@@ -333,7 +333,7 @@ def state_of_table(group: Any, counts: Mapping[str, Any], columns: Mapping[str, 
     codes: NDArray[np.intp] | None = None
     labels, names = None, tuple(by_name)
     if group is not None:
-        codes, labels = _group_codes.encode_groups(group, "group")
+        codes, labels = _group_codes.encode_groups(group, "group")[:2]
         names = _labels.names_of(labels, group)
     elif by_name:
         codes, labels = _group_codes.encode_columns(by_name)

@@ -523,7 +523,7 @@ def _labels_in(expected_groups: Any) -> tuple[Any, ...]:
             "expected_groups must be a list of group labels; got "
             f"{_words.described(expected_groups)}."
         )
-    _, distinct = _group_codes.encode_groups(list(expected_groups), "expected_groups")
+    distinct = _group_codes.encode_groups(list(expected_groups), "expected_groups").labels
     if not distinct.size:
         raise ValueError("expected_groups has no labels; pass None if the groups are unknown.")
     return tuple(distinct.tolist())

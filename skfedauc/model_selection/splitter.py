@@ -241,7 +241,7 @@ class WithinGroupStratifiedKFold(_sklearn.GroupsConsumerMixin, BaseCrossValidato
         else:
             # Do not check y, because permutation_test_score shuffles y together with its index.
             _rows.check_row_order({"X": X, "groups": groups}, is_cut=True)
-        codes, labels = _group_codes.encode_groups(groups, missing=self.missing)
+        codes, labels = _group_codes.encode_groups(groups, missing=self.missing)[:2]
         return np.where(codes < 0, labels.size, codes), labels.tolist()
 
 

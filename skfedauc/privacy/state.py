@@ -270,7 +270,7 @@ def read_content(data: Any, name: str) -> State:
         bins, names, label = Bins.from_dict(facts["bins"]), facts["group_names"], facts["pos_label"]
         groups = facts["groups"]
         given = [] if groups is None else list(map(label_of, groups))
-        labels = None if groups is None else _group_codes.encode_groups(given, "groups")[1]
+        labels = None if groups is None else _group_codes.encode_groups(given, "groups").labels
         known = [] if labels is None else labels.tolist()
         releases = tuple(_release_of(of, known) for of in facts["releases"])
         identifiers = [release.identifier for release in releases]
