@@ -7,6 +7,7 @@ accepts True and NaN, and its import slows devices that count rows.
 from __future__ import annotations
 
 import contextlib
+import importlib
 import inspect
 import math
 import warnings
@@ -100,10 +101,26 @@ def check_whole_number(value: Any, name: str, at_least: int = 1, at_most: int = 
     return int(value)
 
 
+def check_type(value: Any, kind: Any, must_be: str) -> None:
+    """Raise a TypeError for a value of another kind; a text is no iterable."""
+    if not isinstance(value, kind) or (kind is Iterable and isinstance(value, str)):
+        raise TypeError(f"{must_be}; got {described(value)}.")
+
+
 def check_flag(value: Any, name: str) -> bool:
-    if not isinstance(value, bool | np.bool_):
-        raise TypeError(f"{name} must be True or False; got {described(value)}.")
+    check_type(value, bool | np.bool_, f"{name} must be True or False")
     return bool(value)
+
+
+def imported(module: str, what: str, extra: str) -> Any:
+    """Import an optional module that `what` needs; the error names the extra to install."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise ImportError(
+            f"{what}, which is not installed by default. Install it by: "
+            f'pip install "skfedauc[{extra}]"'
+        ) from error
 
 
 def check_n_jobs(n_jobs: Any) -> int | None:

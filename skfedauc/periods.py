@@ -213,8 +213,7 @@ def find_change(
 
 def _series(counts: ScoreCounts) -> Iterator[tuple[Any, NDArray[np.intp], list[Any]]]:
     """Yield each group, the numbers of its periods in ``counts.groups``, and the periods."""
-    if not isinstance(counts, ScoreCounts):
-        raise TypeError(f"counts must be a ScoreCounts; got {_words.described(counts)}.")
+    _input.check_type(counts, ScoreCounts, "counts must be a ScoreCounts")
     if counts.group_names[-1:] != ("period",):
         raise ValueError(
             "counts must have the last group column 'period'; got the group columns "

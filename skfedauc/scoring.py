@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc import _group_codes, _input, _labels, _rows, _sklearn, _words
-from skfedauc.counts import MulticlassCounts
 from skfedauc.counts.multiclass import MultiClass, check_multi_class
 from skfedauc.counts.score_counts import counts_of_rows
 from skfedauc.measures import Measure
@@ -501,16 +500,16 @@ class GroupAUCScorer(_sklearn.BaseScorer):
         classes, scores = _sklearn.class_scores_of(
             estimator, X, options.response_method, remedy=remedy, method_caller=method_caller
         )
-        counts = MulticlassCounts.from_predictions(
+        report = MulticlassGroupAUC.from_predictions(
             y_true,
             scores,
             groups=labels,
-            multi_class=check_multi_class(options.multi_class),
+            multi_class=options.multi_class,
             labels=classes,
             sample_weight=weights,
+            undefined=options.undefined,
             missing=options.missing,
         )
-        report = MulticlassGroupAUC(counts, undefined=options.undefined)
         report._reported = self._reported()  # noqa: SLF001
         return report
 

@@ -524,8 +524,7 @@ class Bins(Immutable):
         bool
             Whether counts by these bins can be reduced to `other`.
         """
-        if not isinstance(other, Bins):
-            raise TypeError(f"other must be Bins; got {_words.described(other)}.")
+        _input.check_type(other, Bins, "other must be Bins")
         fine, coarse = self._rule, other._rule
         if fine.domain[0] < coarse.domain[0] or fine.domain[1] > coarse.domain[1]:
             return False

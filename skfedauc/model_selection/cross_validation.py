@@ -308,8 +308,7 @@ def cross_validate_group_auc(
             )
     check_response_method(response_method)
     _sklearn.check_estimator(estimator, ("fit",))
-    if params is not None and not isinstance(params, Mapping):
-        raise TypeError(f"params must be a mapping; got {_words.described(params)}.")
+    _input.check_type(params, Mapping | None, "params must be a mapping")
     n_jobs = _input.check_n_jobs(n_jobs)
     return_estimator = _input.check_flag(return_estimator, "return_estimator")
     splitter = _splitter(cv, target)
