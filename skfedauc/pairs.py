@@ -22,7 +22,7 @@ from skfedauc._kernel import Cells, concordance, cross_concordance, number_cells
 from skfedauc.cluster_counts import ClusterCounts
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.disclosure import Need, needs
-from skfedauc.counts.moments import Floats, ratio
+from skfedauc.counts.moments import Floats
 from skfedauc.counts.score_counts import counts_of_rows, extremes_of, select_groups, view_of
 
 
@@ -216,8 +216,9 @@ class GroupPairs:
     @functools.cached_property
     def auc(self) -> Floats:
         """Each group's AUC; NaN if the group lacks a class."""
-        # Rounding of weights may give slightly more than 1.
-        return np.minimum(ratio(self.u2.astype(np.float64) / 2.0, self.of_group), 1.0)
+        with np.errstate(invalid="ignore"):  # NaN without pairs
+            # Rounding of weights may give slightly more than 1.
+            return np.minimum(self.u2.astype(np.float64) / 2.0 / self.of_group, 1.0)
 
     @functools.cached_property
     def within(self) -> tuple[Any, Any]:
