@@ -220,12 +220,16 @@ def encode_column(column: Any, name: str) -> Encoded:
 
 
 class EncodedGroups(NamedTuple):
-    """Each row's group number, -1 for rows without a label, all labels, and facts on columns."""
+    """Each row's group number, -1 for rows without a label, all labels, and facts on columns.
+
+    `orders` has each column's ordered categories, () for other columns; () if no column has any.
+    Ordered are pandas categories that are declared so, and polars Enum.
+    """
 
     codes: NDArray[np.intp]
     labels: Labels
-    column_names: tuple[str, ...] = ()
     orders: tuple[tuple[Any, ...], ...] = ()
+    column_names: tuple[str, ...] = ()
 
 
 def encode_groups(
@@ -233,7 +237,7 @@ def encode_groups(
     name: str = "groups",
     missing: Missing | None = None,
     n_rows: NDArray[np.int64] | None = None,
-) -> Encoded:
+) -> EncodedGroups:
     """Return each row's group number, and the sorted group labels.
 
     Combinations of several columns are groups. Rows without a label in a column raise a ValueError,
@@ -242,25 +246,18 @@ def encode_groups(
     """
     if isinstance(groups, EncodedGroups):
         has_label = groups.codes >= 0
-        return of_all_rows(has_label, *drop_unused(groups.codes[has_label], groups.labels))
-    return _encode_all(_group_columns(groups, name), name, missing, n_rows)
+        used = drop_unused(groups.codes[has_label], groups.labels)
+        return EncodedGroups(*of_all_rows(has_label, *used), groups.orders)
+    columns = _group_columns(groups, name)
+    orders = tuple(map(_ordered_categories, columns))
+    encoded = _encode_all(columns, name, missing, n_rows)
+    return EncodedGroups(*encoded, orders if any(orders) else ())
 
 
-def category_orders(groups: Any) -> tuple[tuple[Any, ...], ...]:
-    """Return each column's ordered categories, () for other columns; () if no column has any.
-
-    Ordered are pandas categories that are declared so, and polars Enum.
-    """
-    if isinstance(groups, EncodedGroups):
-        return groups.orders
-    if not hasattr(groups, "dtype") and not hasattr(groups, "columns"):
-        return ()
-    orders = []
-    for column in _group_columns(groups, "groups"):
-        dtype: Any = getattr(column, "dtype", None)
-        is_ordered = getattr(dtype, "ordered", False) or type(dtype).__name__ == "Enum"
-        orders.append(tuple(dtype.categories) if is_ordered else ())
-    return tuple(orders) if any(orders) else ()
+def _ordered_categories(column: Any) -> tuple[Any, ...]:
+    dtype: Any = getattr(column, "dtype", None)
+    is_ordered = getattr(dtype, "ordered", False) or type(dtype).__name__ == "Enum"
+    return tuple(dtype.categories) if is_ordered else ()
 
 
 def encode_columns(columns: Mapping[str, Any]) -> Encoded:
@@ -424,4 +421,4 @@ def map_labels(labels: Iterable[Any], to: Mapping[Any, Any] | Callable[[Any], An
         raise ValueError(
             f"regroup gave None for {without} of {len(listed)} groups; give each group a label."
         )
-    return encode_groups(sent, "regroup")
+    return encode_groups(sent, "regroup")[:2]

@@ -7,6 +7,7 @@ accepts True and NaN, and its import slows devices that count rows.
 from __future__ import annotations
 
 import contextlib
+import importlib
 import inspect
 import math
 import warnings
@@ -64,10 +65,6 @@ def is_number(value: Any) -> bool:
     return True
 
 
-def is_whole(number: Any) -> bool:
-    return math.isfinite(number) and number == math.floor(number)
-
-
 def check_number(
     value: Any,
     name: str,
@@ -104,10 +101,26 @@ def check_whole_number(value: Any, name: str, at_least: int = 1, at_most: int = 
     return int(value)
 
 
+def check_type(value: Any, kind: Any, must_be: str) -> None:
+    """Raise a TypeError for a value of another kind; a text is no iterable."""
+    if not isinstance(value, kind) or (kind is Iterable and isinstance(value, str)):
+        raise TypeError(f"{must_be}; got {described(value)}.")
+
+
 def check_flag(value: Any, name: str) -> bool:
-    if not isinstance(value, bool | np.bool_):
-        raise TypeError(f"{name} must be True or False; got {described(value)}.")
+    check_type(value, bool | np.bool_, f"{name} must be True or False")
     return bool(value)
+
+
+def imported(module: str, what: str, extra: str) -> Any:
+    """Import an optional module that `what` needs; the error names the extra to install."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise ImportError(
+            f"{what}, which is not installed by default. Install it by: "
+            f'pip install "skfedauc[{extra}]"'
+        ) from error
 
 
 def check_n_jobs(n_jobs: Any) -> int | None:
@@ -143,7 +156,7 @@ def check_length(name: str, size: int, other: str, other_size: int) -> None:
         )
 
 
-def warn(message: str, category: type[Warning]) -> None:
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
     """Issue a warning that points to the calling line outside this package."""
     level, _ = caller()
     warnings.warn(message, category, stacklevel=level)
@@ -198,22 +211,20 @@ def column_of(values: Any, name: str) -> NDArray[Any]:
             f"{name} must be a one-dimensional array or a column, with one value per row"
             f"{or_columns}; got {described(values)}."
         )
-    if isinstance(values, np.ndarray):
-        array = values
-    else:
-        try:
-            array = np.asarray(values)
-            if array.dtype.kind in "US" and not all(isinstance(v, str) for v in values):
-                array = object_array(values)
-        except MemoryError:
-            raise
-        except Exception as error:  # Other libraries raise various types of errors.
-            raise ValueError(
-                f"{name} must be a one-dimensional array; got {described(values)}, "
-                f"which cannot be converted to an array ({error})."
-            ) from error
-    if isinstance(array, np.ma.MaskedArray):
+    if isinstance(values, np.ma.MaskedArray):
         raise TypeError(f"{name} is a masked array; drop the masked rows and pass .data.")
+    try:
+        array = np.asarray(values)
+        is_text = array.dtype.kind in "US" and not isinstance(values, np.ndarray)
+        if is_text and not all(isinstance(v, str) for v in values):
+            array = object_array(values)
+    except MemoryError:
+        raise
+    except Exception as error:  # Other libraries raise various types of errors.
+        raise ValueError(
+            f"{name} must be a one-dimensional array; got {described(values)}, "
+            f"which cannot be converted to an array ({error})."
+        ) from error
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:

@@ -149,8 +149,8 @@ def as_label(label: Any) -> Any:
         label = label.astype("datetime64[us]").item()
     if isinstance(label, np.generic):
         label = label.item()
-    if isinstance(label, float | Decimal | np.longdouble) and _input.is_whole(label):
-        return int(label)
+    if isinstance(label, float | Decimal | np.longdouble) and math.isfinite(label):
+        return int(label) if label == math.floor(label) else label
     if isinstance(label, datetime.datetime):
         if label.tzinfo is not None:
             import pandas as pd
@@ -240,15 +240,14 @@ def label_array(values: Sequence[Any]) -> NDArray[Any]:
     return np.array(values, object) if kinds == {str} else _input.object_array(values)
 
 
-def index_of_labels(labels: Any, names: Sequence[str]) -> pd.Index:
+def index_of_labels(labels: Labels | Sequence[Any], names: Sequence[str]) -> pd.Index:
     """Return sorted labels as an index, named by the columns that they come from."""
     import pandas as pd
 
     if len(labels) and isinstance(labels[0], tuple):
         named = {len(label) for label in labels} == {len(names)}
         return pd.MultiIndex.from_tuples(list(labels), names=list(names) if named else None)
-    index: pd.Index = pd.Index(labels, name=names[0] if names else "group")
-    return index
+    return pd.Index(labels, name=names[0] if names else "group")
 
 
 def are_sorted_labels(labels: Labels) -> bool:
@@ -420,7 +419,6 @@ def warn_if_misspelled(classes: Classes) -> None:
         _input.warn(
             f"pos_label={shortened(positive)} is not among the labels of y_true: all labels are "
             f"{shortened(label)}, so all rows count as negatives. Spell pos_label as in y_true.",
-            UserWarning,
         )
 
 
@@ -503,7 +501,6 @@ def warn_if_hard_labels(y: NDArray[Any], scores: NDArray[np.float64] | NDArray[n
             f"y_score holds only {low:g} and {high:g}: these look like predicted labels, "
             "and the AUC of labels ignores the ranking of rows by score. Pass "
             "predict_proba(X)[:, 1] or decision_function(X).",
-            UserWarning,
         )
 
 

@@ -317,8 +317,7 @@ class Rows(NamedTuple):
         if codes is not None and labels is not None:
             codes, labels = _group_codes.drop_unused(codes[chosen], labels)
         if clusters is not None:
-            n_clusters = int(clusters.max(initial=-1)) + 1
-            clusters, _ = _group_codes.drop_unused(clusters[chosen], np.arange(n_clusters))
+            clusters, _ = _group_codes.number_integers(clusters[chosen])
         return self._replace(
             positive=self.positive[chosen],
             scores=self.scores[chosen],
@@ -358,10 +357,12 @@ def check_rows(
         _labels.warn_if_misspelled(classes)
     weights = None if sample_weight is None else _input.check_weights(sample_weight)
     codes, labels, cluster_of = None, None, None
+    orders: tuple[tuple[Any, ...], ...] = ()
     if groups is not None:
-        codes, labels = _group_codes.encode_groups(groups, missing=missing, n_rows=n_rows)
+        encoded = _group_codes.encode_groups(groups, missing=missing, n_rows=n_rows)
+        codes, labels, orders, _ = encoded
     if clusters is not None:
-        cluster_of, _ = _group_codes.encode_groups(clusters, "clusters")
+        cluster_of = _group_codes.encode_groups(clusters, "clusters").codes
     given = {"sample_weight": weights, "groups": codes, "clusters": cluster_of}
     for argument, values in given.items():
         if values is not None:
@@ -374,7 +375,7 @@ def check_rows(
         n_missing = _input.number_of_rows(lacking, n_rows)
         kept = ~lacks_label if kept is None else ~lacks_label & kept
     of_all = positive, scores, codes, labels, weights, n_missing, classes, kept, cluster_of
-    rows = Rows(*of_all, _group_codes.category_orders(groups))
+    rows = Rows(*of_all, orders)
     rows = rows if kept is None else rows.at(kept)
     if rows.weights is not None and (rows.weights == 1.0).all():
         rows = rows._replace(weights=None)

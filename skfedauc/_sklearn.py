@@ -118,15 +118,10 @@ def response_method_name(
         method = _check_response_method(estimator, response_method)
     except AttributeError as error:
         text = shortened_text(str(error), 300)
-        mend = _instead(estimator, offered)
+        there = [repr(name) for name in offered if hasattr(estimator, name)]
+        mend = f" It has {enumerated(there)}: pass response_method={there[0]}." if there else ""
         raise NoMethodError(f"response_method: {text}{mend}") from error
     return str(getattr(method, "__name__", None) or method.func.__name__)
-
-
-def _instead(estimator: Any, offered: tuple[str, ...]) -> str:
-    """Return how a message states the remedy."""
-    names = [repr(name) for name in offered if hasattr(estimator, name)]
-    return f" It has {enumerated(names)}: pass response_method={names[0]}." if names else ""
 
 
 def _last_step(estimator: Any) -> Any:
@@ -142,15 +137,10 @@ def _last_step(estimator: Any) -> Any:
 def check_estimator(estimator: Any, methods: tuple[str, ...] = ("fit", *PREFERRED)) -> None:
     """Raise a TypeError for classes, and for objects without these methods."""
     if isinstance(estimator, type) or not any(hasattr(estimator, name) for name in methods):
+        code = shortened_text(" ".join(repr(estimator).split()), 100)
         raise TypeError(
-            "estimator must be an estimator, such as LogisticRegression(); got "
-            f"{_shortened(estimator)}."
+            f"estimator must be an estimator, such as LogisticRegression(); got {code}."
         )
-
-
-def _shortened(estimator: Any) -> str:
-    """Return the estimator's code in one line, with an ellipsis in the middle if it is long."""
-    return shortened_text(" ".join(repr(estimator).split()), 100)
 
 
 class ModelScores(NamedTuple):
@@ -170,7 +160,6 @@ def scores_of(
     *,
     y: Any = None,
     method_caller: Any = None,
-    name: str = "y_score",
     reported: set[Any] | None = None,
 ) -> ModelScores:
     """Return a fitted estimator's scores, or `estimator` itself if it is known scores.
@@ -178,7 +167,7 @@ def scores_of(
     All scores for two classes come from here. A `response_method` of None means `PREFERRED`, a
     `pos_label` of None ``estimator.classes_[1]``. `y` is checked before the estimator predicts, so
     that messages name y and X. `method_caller` is the cached caller of a scikit-learn scorer, which
-    shares scores within a call. Messages call the scores `name`; a search `reported` its warnings.
+    shares scores within a call, and a search `reported` its warnings.
     """
     if isinstance(estimator, ModelScores):
         return estimator
@@ -187,19 +176,16 @@ def scores_of(
     if y is not None:
         _check_labels(_labels_of(y, X), positive, estimator, is_default=pos_label is None)
     asked = PREFERRED if response_method is None else response_method
-    method, reported = (
-        response_method_name(estimator, asked),
-        set() if reported is None else reported,
-    )
+    method = response_method_name(estimator, asked)
+    reported = set() if reported is None else reported
     is_unasked = response_method is None and method == "predict" and is_classifier(estimator)
     if is_unasked and method not in reported:
         reported.add(method)
         _input.warn(
             f"{type(estimator).__name__} has no {' and no '.join(TWO_CLASSES)}: its scores are its "
             "decisions. Pass response_method='predict' to suppress this warning.",
-            UserWarning,
         )
-    scores = _input.column_of(_shared_scores(method_caller, estimator, X, method), name)
+    scores = _input.column_of(_shared_scores(method_caller, estimator, X, method), "y_score")
     # Negative scores keep the order of the scores exactly, unlike one minus the scores.
     return ModelScores(-scores if is_other else scores, positive, is_other, method)
 
@@ -294,8 +280,7 @@ def _shared_scores(method_caller: Any, estimator: Any, X: Any, name: str) -> Any
         return response_values(estimator, X, name)
     cache = next(iter(getattr(method_caller, "args", ())), None)
     if not isinstance(cache, dict):
-        scores = method_caller(estimator, name, X, pos_label=None)
-        return _decisions_as_numbers(scores, estimator, name)
+        cache = {}
     ours = (name, "of classes_[1]")
     if ours not in cache:
         is_foreign = name in cache and name != "predict" and is_classifier(estimator)

@@ -5,6 +5,7 @@ The module imports a library only when a metric needs the library.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
@@ -61,13 +62,11 @@ class _GroupMetric:
         sets: list[_EvaluationSet] = []
         for position, (y, labels) in enumerate(groups):
             _rows.check_row_order({"y": y, "groups": labels})
-            codes, known = _group_codes.encode_groups(labels, missing=self._missing)
-            # Copy arrays of the user, who may change the values later.
-            positive = _positives(y, f"y of groups[{position}]").copy()
-            own = _group_codes.EncodedGroups(codes.copy(), known.copy())
-            _input.check_length("groups", codes.size, "y", positive.size)
+            own = _group_codes.encode_groups(labels, missing=self._missing)
+            positive = _positives(y, f"y of groups[{position}]")
+            _input.check_length("groups", own.codes.size, "y", positive.size)
             for before, (other, others) in enumerate(sets):
-                are_same = _labels.kind_of(known) == _labels.kind_of(others.labels)
+                are_same = _labels.kind_of(own.labels) == _labels.kind_of(others.labels)
                 are_same = are_same and all(map(np.array_equal, own[:2], others[:2]))
                 if np.array_equal(positive, other) and not are_same:
                     raise ValueError(
@@ -403,12 +402,8 @@ class LightGBMMetric(_GroupMetric):
 def _positives(y: Any, name: str) -> NDArray[np.bool_]:
     """Return whether each label is positive, for labels in {0, 1}, {-1, 1} or booleans."""
     labels = _input.column_of(y, name)
-    if labels.dtype.kind == "b":
-        return labels
-    if labels.dtype.kind in "iuf":
-        known = np.unique(labels)
-        if np.isin(known, (0, 1)).all() or np.isin(known, (-1, 1)).all():
-            return np.asarray(labels == 1)
+    with contextlib.suppress(ValueError, TypeError):
+        return _labels.check_labels(labels)[0]
     raise ValueError(
         f"{name} must be 0 and 1, -1 and 1, or booleans, as the library gets them; got "
         f"{_words.listed(dict.fromkeys(labels[:100].tolist()), most=3)}. Pass y == label for "

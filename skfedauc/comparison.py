@@ -215,7 +215,7 @@ default="pooled"
         first.variances.check_independent_groups("over='groups'", "Pass over='rows'.")
     if statistic != "pooled" and first.pairs.n_undefined:
         left = f"{first.pairs.n_undefined:,} of {_words.counted(first.pairs.n_groups, 'group')}"
-        _input.warn(f"{left} without rows of both classes are left out; see by_group.", UserWarning)
+        _input.warn(f"{left} without rows of both classes are left out; see by_group.")
     rows = paired_rows(checked, reports[0])
 
     if measure.is_auc:

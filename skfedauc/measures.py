@@ -278,9 +278,6 @@ def check_measure(measure: Measure | None) -> Measure:
     """Return the measure after checking its type; None means the AUC."""
     if measure is None:
         return _AUC
-    if not isinstance(measure, Measure):
-        raise TypeError(
-            "measure must be a measure of skfedauc.measures, such as PartialAUC(max_fpr=0.1) or "
-            f"AveragePrecision(); got {_words.described(measure)}."
-        )
+    must_be = "measure must be a measure of skfedauc.measures, such as PartialAUC(max_fpr=0.1)"
+    _input.check_type(measure, Measure, f"{must_be} or AveragePrecision()")
     return measure

@@ -164,14 +164,11 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         """
         mitigator = self._copied_mitigator()
         _input.check_random_state(self.random_state)
-        columns = _check_columns(self.groups)
-        X = _checked(self, X, columns, reset=True)
+        features, sensitive = self._parts(X, reset=True)
+        self._features = _names_of(features)
         sample_weight = _input.from_array_api(sample_weight)
-        sensitive = select(X, columns)
-        self._other_columns = [name for name in _names_of(X) if name not in columns]
-        features = _without(X, columns) if self.drop else X
         self.classes_, codes = _classes_of(y, type(self).__name__)
-        n_rows = number_of_rows(X)
+        n_rows = number_of_rows(features)
         _input.check_length("y", codes.size, "X", n_rows)
         if sample_weight is not None:
             n_weights = number_of_rows(sample_weight, "sample_weight")
@@ -180,7 +177,7 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         if not self._is_reduction:
             _check_frozen(mitigator, features.shape[1], self.classes_)
         labels = _labels_of(sensitive)
-        self._known = _group_codes.encode_groups(labels)[1].tolist()
+        self._known = _group_codes.encode_groups(labels).labels.tolist()
         if type(mitigator).__name__ == "GridSearch" and len(self._known) < 2:
             raise ValueError(
                 "GridSearch needs two groups or more, but groups has a single label, "
@@ -225,7 +222,7 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         if not self._is_reduction:
             labels = options["sensitive_features"] = _labels_of(sensitive)
             # fairlearn predicts the negative class for rows of groups that fit did not have.
-            codes, groups = _group_codes.encode_groups(labels, "groups")
+            codes, groups = _group_codes.encode_groups(labels, "groups")[:2]
             is_unknown = np.array([of not in self._known for of in groups.tolist()], np.bool_)
             if is_unknown.any():
                 raise ValueError(
@@ -236,8 +233,7 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
                     f"{_words.listed(self._known, most=10)}."
                 )
         codes = np.asarray(self.mitigator_.predict(features, **options), np.intp)
-        found: NDArray[Any] = self.classes_[codes]
-        return found
+        return self.classes_[codes]
 
     @available_if(  # type: ignore[untyped-decorator]
         lambda self: self._is_reduction and hasattr(self.mitigator.estimator, "predict_proba")
@@ -355,15 +351,14 @@ class MitigatedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
                 mitigator.set_params(sample_weight_name=weight_name(mitigator.estimator))
         return mitigator
 
-    def _parts(self, X: Any) -> tuple[Any, list[Any]]:
-        """Return the features, and the sensitive columns for mitigators that need these columns."""
+    def _parts(self, X: Any, *, reset: bool = False) -> tuple[Any, list[Any]]:
+        """Return the features and the sensitive columns, without which reductions can predict."""
         names = _names_of(X)
-        if names and names == self._other_columns and self.drop and self._is_reduction:
+        if not reset and names and names == self._features and self.drop and self._is_reduction:
             return X, []
         columns = _check_columns(self.groups)
-        X = _checked(self, X, columns, reset=False)
-        features = _without(X, columns) if self.drop else X
-        return features, [] if self._is_reduction else select(X, columns)
+        X = _checked(self, X, columns, reset)
+        return _without(X, columns) if self.drop else X, select(X, columns)
 
 
 def _check_frozen(mitigator: Any, n_features: int, classes: NDArray[Any]) -> None:
@@ -497,7 +492,7 @@ def _labels_of(columns: Sequence[Any]) -> NDArray[Any]:
     """Return labels of shape (n_rows,), or (n_rows, n_columns) with several columns."""
     labels = []
     for column in columns:
-        codes, known = _group_codes.encode_groups(column, "groups")
+        codes, known = _group_codes.encode_groups(column, "groups")[:2]
         # Fairlearn compares labels, which fails for dates.
         labels.append((known.astype(str) if known.dtype.kind == "M" else known)[codes])
     if len(labels) == 1:

@@ -216,11 +216,9 @@ class GroupPairs:
     @functools.cached_property
     def auc(self) -> Floats:
         """Each group's AUC; NaN if the group lacks a class."""
-        auc = np.full(self.n_groups, np.nan)
-        np.divide(self.u2.astype(np.float64) / 2.0, self.of_group, out=auc, where=self.defined)
-        # Rounding of weights may give slightly more than 1.
-        np.minimum(auc, 1.0, out=auc)
-        return auc
+        with np.errstate(invalid="ignore"):  # NaN without pairs
+            # Rounding of weights may give slightly more than 1.
+            return np.minimum(self.u2.astype(np.float64) / 2.0 / self.of_group, 1.0)
 
     @functools.cached_property
     def within(self) -> tuple[Any, Any]:
@@ -338,8 +336,7 @@ def share_of(part: Any, whole: Any) -> float:
 
 
 def _middle(low: NDArray[Any], high: NDArray[Any]) -> Floats:
-    middle: Floats = low.astype(np.float64) / 2.0 + high.astype(np.float64) / 2.0
-    return middle
+    return low.astype(np.float64) / 2.0 + high.astype(np.float64) / 2.0
 
 
 def _cross_sums(counts: ScoreCounts) -> tuple[Floats, Floats]:

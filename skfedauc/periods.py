@@ -213,8 +213,7 @@ def find_change(
 
 def _series(counts: ScoreCounts) -> Iterator[tuple[Any, NDArray[np.intp], list[Any]]]:
     """Yield each group, the numbers of its periods in ``counts.groups``, and the periods."""
-    if not isinstance(counts, ScoreCounts):
-        raise TypeError(f"counts must be a ScoreCounts; got {_words.described(counts)}.")
+    _input.check_type(counts, ScoreCounts, "counts must be a ScoreCounts")
     if counts.group_names[-1:] != ("period",):
         raise ValueError(
             "counts must have the last group column 'period'; got the group columns "
@@ -313,8 +312,7 @@ def _skew(auc: float, variance: float) -> float:
 def _log_ratio(difference: Floats, precision: Floats, shift: float) -> Floats:
     """Return the log likelihood ratio of a normal change with mean 0 to no change [1]_."""
     spread = shift**2 * precision
-    found: Floats = (difference**2 * precision * spread / (1.0 + spread) - np.log1p(spread)) / 2.0
-    return found
+    return (difference**2 * precision * spread / (1.0 + spread) - np.log1p(spread)) / 2.0
 
 
 def _reach(log_error: float, precision: float, shift: float) -> float:

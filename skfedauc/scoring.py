@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfedauc import _group_codes, _input, _labels, _rows, _sklearn, _words
-from skfedauc.counts import MulticlassCounts
 from skfedauc.counts.multiclass import MultiClass, check_multi_class
 from skfedauc.counts.score_counts import counts_of_rows
 from skfedauc.measures import Measure
@@ -298,7 +297,7 @@ def _check_each_group(labels: list[Any], groups: Any, missing: _labels.Missing) 
             )
     elif hasattr(groups, "dropna"):
         how: _labels.Missing = "group" if missing == "group" else "drop"
-        known = _group_codes.encode_groups(groups, missing=how)[1].tolist()
+        known = _group_codes.encode_groups(groups, missing=how).labels.tolist()
         unknown = [label for label in labels if label not in known]
         if unknown:
             raise ValueError(
@@ -438,14 +437,9 @@ class GroupAUCScorer(_sklearn.BaseScorer):
             options.multi_class,
         )
         kept = source, sample_weight
-
-        def report_of_rows() -> Any:
-            rows = self._rows(X, y_true, groups, sample_weight)
-            is_of_two = options.multi_class == "raise"
-            of_rows = self._of_two_classes if is_of_two else self._of_classes
-            return of_rows(method_caller, estimator, X, *rows)
-
-        report = shared(method_caller, key, kept, report_of_rows)
+        rows = X, y_true, groups, sample_weight
+        of_rows = functools.partial(self._report, method_caller, estimator, *rows)
+        report = shared(method_caller, key, kept, of_rows)
         if measure is not None:
             of_measure = functools.partial(report.of_measure, measure)
             report = shared(method_caller, (key, measure), kept, of_measure)
@@ -489,35 +483,33 @@ class GroupAUCScorer(_sklearn.BaseScorer):
             groups = _rows.groups_of_rows(self._options.groups, X, are_from_x=True)
         return y_true, groups, sample_weight
 
-    def _of_two_classes(
-        self, method_caller: Any, estimator: Any, X: Any, y_true: Any, labels: Any, weights: Any
-    ) -> GroupEstimates:
+    def _report(
+        self, method_caller: Any, estimator: Any, X: Any, y_true: Any, groups: Any, weights: Any
+    ) -> GroupEstimates | MulticlassGroupAUC:
         options = self._options
-        asked = options.response_method, options.pos_label
-        shared: Any = {"method_caller": method_caller, "reported": self._reported()}
-        model = _sklearn.scores_of(estimator, X, *asked, **shared)
-        given = y_true, model.scores, labels, weights, model.positive
-        rows = _rows.check_rows(*given, missing=options.missing, warn_labels=False)
-        policy = self._policy(FOLDS_REMEDY + _ONCE)
-        return GroupEstimates(GroupPairs(counts_of_rows(rows)), policy)
-
-    def _of_classes(
-        self, method_caller: Any, estimator: Any, X: Any, y_true: Any, labels: Any, weights: Any
-    ) -> MulticlassGroupAUC:
-        options, remedy = self._options, "Make the scorer without multi_class."
+        y_true, labels, weights = self._rows(X, y_true, groups, weights)
+        if options.multi_class == "raise":
+            asked = options.response_method, options.pos_label
+            shared: Any = {"method_caller": method_caller, "reported": self._reported()}
+            model = _sklearn.scores_of(estimator, X, *asked, **shared)
+            given = y_true, model.scores, labels, weights, model.positive
+            rows = _rows.check_rows(*given, missing=options.missing, warn_labels=False)
+            policy = self._policy(FOLDS_REMEDY + _ONCE)
+            return GroupEstimates(GroupPairs(counts_of_rows(rows)), policy)
+        remedy = "Make the scorer without multi_class."
         classes, scores = _sklearn.class_scores_of(
             estimator, X, options.response_method, remedy=remedy, method_caller=method_caller
         )
-        counts = MulticlassCounts.from_predictions(
+        report = MulticlassGroupAUC.from_predictions(
             y_true,
             scores,
             groups=labels,
-            multi_class=check_multi_class(options.multi_class),
+            multi_class=options.multi_class,
             labels=classes,
             sample_weight=weights,
+            undefined=options.undefined,
             missing=options.missing,
         )
-        report = MulticlassGroupAUC(counts, undefined=options.undefined)
         report._reported = self._reported()  # noqa: SLF001
         return report
 

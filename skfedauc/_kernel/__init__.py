@@ -328,8 +328,7 @@ def _sums(task: str, cells: Cells, n_jobs: int | None) -> tuple[NDArray[Any], Fl
 
 def ranks_in_groups(starts: NDArray[np.intp], amounts: NDArray[Any]) -> Floats:
     """Return twice the amount of lower cells in the group plus the cell's amount, by cell."""
-    ranks: Floats = _implementation.ranks_in_groups(_array(starts), _array(amounts, np.float64))
-    return ranks
+    return np.asarray(_implementation.ranks_in_groups(_array(starts), _array(amounts, np.float64)))
 
 
 def cross_concordance(cells: Cells) -> Floats:

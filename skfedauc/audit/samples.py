@@ -193,7 +193,7 @@ def levels_of(
     pairs, names = estimates_of(report).pairs, column_names(report)
     own = labels_by(pairs.counts.groups or (), names, [column])
     others = [name for name in names if name != column]
-    codes, _ = _group_codes.encode_groups(_input.object_array(own))
+    codes = _group_codes.encode_groups(_input.object_array(own)).codes
     found = {}
     for number in range(int(codes.max()) + 1):
         kept = np.flatnonzero(codes == number)

@@ -509,8 +509,7 @@ class Bins(Immutable):
         with np.errstate(over="ignore"):
             half = (high - low) / 2
         # The difference of two edges may be larger than the largest float.
-        middle: Floats = np.where(np.isfinite(half), low + half, low / 2 + high / 2)
-        return middle
+        return np.asarray(np.where(np.isfinite(half), low + half, low / 2 + high / 2))
 
     def refines(self, other: Bins) -> bool:
         """Return whether each bin is within a single bin in `other`.
@@ -525,8 +524,7 @@ class Bins(Immutable):
         bool
             Whether counts by these bins can be reduced to `other`.
         """
-        if not isinstance(other, Bins):
-            raise TypeError(f"other must be Bins; got {_words.described(other)}.")
+        _input.check_type(other, Bins, "other must be Bins")
         fine, coarse = self._rule, other._rule
         if fine.domain[0] < coarse.domain[0] or fine.domain[1] > coarse.domain[1]:
             return False

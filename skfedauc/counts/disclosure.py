@@ -170,11 +170,8 @@ class Disclosure:
     def __post_init__(self) -> None:
         if self.withheld is None:
             object.__setattr__(self, "withheld", Withheld())
-        if not isinstance(self.withheld, Withheld):
-            raise TypeError(
-                "withheld must be the withheld groups of counts, counts.disclosure.withheld; got "
-                f"{described(self.withheld)}."
-            )
+        must_be = "withheld must be the withheld groups of counts, counts.disclosure.withheld"
+        _input.check_type(self.withheld, Withheld, must_be)
         for name, choices in _CHOICES.items():
             _input.check_option(name, getattr(self, name), choices)
         if self.bins is not None and not (isinstance(self.bins, Bins) and self.level == "bins"):

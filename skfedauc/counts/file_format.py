@@ -543,8 +543,7 @@ def _instants(dates: NDArray[np.datetime64], zone: str) -> list[Any]:
     instants = pd.DatetimeIndex(dates).tz_localize("UTC").tz_convert(zone)
     if str(instants.tz) != zone:
         raise ValueError(f"{shortened(zone)} is no time zone")
-    found: list[Any] = instants.astype(object).where(instants.notna(), None).tolist()
-    return found
+    return instants.astype(object).where(instants.notna(), None).tolist()
 
 
 # Versions 1 to 3, whose checksum covers the JSON text that Python writes

@@ -10,7 +10,6 @@ import dataclasses
 import datetime
 import difflib
 import enum
-import importlib
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -66,13 +65,7 @@ def check(is_right: Mapping[str, object]) -> None:
 
 
 def pyarrow_parquet() -> Any:
-    try:
-        return importlib.import_module("pyarrow.parquet")
-    except ImportError as error:
-        raise ImportError(
-            "Files of ScoreCounts need pyarrow, which is not installed by default. Install it by: "
-            'pip install "skfedauc[files]"'
-        ) from error
+    return _input.imported("pyarrow.parquet", "Files of ScoreCounts need pyarrow", "files")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -122,11 +115,9 @@ receiver's limit of 1; pass limits=Limits(max_rows=...) to accept it.
                 number = _input.check_whole_number(getattr(self, field.name), field.name, 0)
                 object.__setattr__(self, field.name, number)
         if self.groups is not None:
-            if isinstance(self.groups, str) or not isinstance(self.groups, Iterable):
-                raise TypeError(f"groups must be a list of labels; got {described(self.groups)}.")
+            _input.check_type(self.groups, Iterable, "groups must be a list of labels")
             object.__setattr__(self, "groups", tuple(self.groups))
-        if not isinstance(self.source, str | None):
-            raise TypeError(f"source must be a name or None; got {described(self.source)}.")
+        _input.check_type(self.source, str | None, "source must be a name or None")
 
     def check(self, name: str, number: int, what: str) -> None:
         """Raise a LimitError for a number above a limit; `what` is a sentence with ``{}``."""
@@ -333,7 +324,7 @@ def state_of_table(group: Any, counts: Mapping[str, Any], columns: Mapping[str, 
     codes: NDArray[np.intp] | None = None
     labels, names = None, tuple(by_name)
     if group is not None:
-        codes, labels = _group_codes.encode_groups(group, "group")
+        codes, labels = _group_codes.encode_groups(group, "group")[:2]
         names = _labels.names_of(labels, group)
     elif by_name:
         codes, labels = _group_codes.encode_columns(by_name)

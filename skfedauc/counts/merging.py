@@ -519,7 +519,6 @@ def _warn_of_alike(alike: Sequence[tuple[str, str]]) -> None:
         f"{first} and {second} are different countings with equal counts, so rows may count twice. "
         "If one repeats the other, leave it out; otherwise name both by counts.with_source(name)."
         f"{more}",
-        UserWarning,
     )
 
 
@@ -653,7 +652,6 @@ class Agreement:
                 _input.warn(
                     f"{differ}; the merged counts have no names of group columns. Give the columns "
                     "the same names if they hold the same labels.",
-                    UserWarning,
                 )
         known[columns] = name
 

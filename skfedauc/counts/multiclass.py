@@ -86,9 +86,8 @@ class MulticlassCounts:
             raise ValueError(
                 f"parts must have the keys {_words.listed(keys)}; got {_words.listed(self.parts)}."
             )
-        wrong = [part for part in self.parts.values() if not isinstance(part, ScoreCounts)]
-        if wrong:
-            raise TypeError(f"parts must be ScoreCounts; got {_words.described(wrong[0])}.")
+        for part in self.parts.values():
+            _input.check_type(part, ScoreCounts, "parts must be ScoreCounts")
 
     @classmethod
     def from_predictions(

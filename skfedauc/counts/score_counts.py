@@ -497,7 +497,7 @@ class ScoreCounts(Saved):
         options = repeated, models, on_invalid, disclosure, by_period, limits
         counts, _, invalid = merge_named(parts, *options)
         if invalid:
-            _input.warn(words_of_invalid(invalid), UserWarning)
+            _input.warn(words_of_invalid(invalid))
         return counts
 
     def __add__(self, other: ScoreCounts) -> ScoreCounts:

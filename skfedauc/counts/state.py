@@ -103,10 +103,9 @@ def sources_in_words(state: State) -> str:
     return "; ".join(phrases)
 
 
-def check_name(value: object, argument: str) -> None:
+def check_name(value: Any, argument: str) -> None:
     """Refuse names that people could take for another, or for none."""
-    if not isinstance(value, str | None):
-        raise TypeError(f"{argument} must be a str or None; got {described(value)}.")
+    _input.check_type(value, str | None, f"{argument} must be a str or None")
     _labels.check_text([value or ""], argument)
     if value is not None and (not value or value != value.strip()):
         raise ValueError(
@@ -126,8 +125,7 @@ def new_source(
     """Check `ScoreCounts.with_source`'s arguments, and return a source."""
     for argument, value in {"name": name, "model": model, "period": period}.items():
         check_name(value, argument)
-    if not isinstance(metadata, Mapping | None):
-        raise TypeError(f"metadata must be a mapping of text to text; got {described(metadata)}.")
+    _input.check_type(metadata, Mapping | None, "metadata must be a mapping of text to text")
     pairs = tuple(sorted((metadata or {}).items(), key=str))
     for pair in pairs:
         if not all(isinstance(text, str) for text in pair):

@@ -41,7 +41,7 @@ class Grid:
         self.bins = bins
         self.labels: NDArray[Any] | None = None
         if groups is not None:
-            codes, labels = _group_codes.encode_groups(groups, "groups")
+            codes, labels = _group_codes.encode_groups(groups, "groups")[:2]
             if not labels.size:
                 raise ValueError("groups has no labels; pass None for rows without groups.")
             if codes.size != labels.size:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import importlib
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -49,12 +48,7 @@ _LIMITS = Limits(max_bytes=1 << 28, max_rows=10**9, max_label_length=1000)
 
 
 def flwr(module: str) -> Any:
-    try:
-        return importlib.import_module(f"flwr.{module}")
-    except ImportError as error:
-        raise ImportError(
-            'skfedauc.flower needs Flower: pip install "skfedauc[flower]".'
-        ) from error
+    return _input.imported(f"flwr.{module}", "skfedauc.flower needs Flower", "flower")
 
 
 def counts_record(
@@ -102,8 +96,7 @@ def counts_record(
     >>> sorted(counts_record(counts, source="oslo", server_round=1))
     ['score-counts', 'server-round', 'source']
     """
-    if not isinstance(counts, ScoreCounts):
-        raise TypeError(f"counts must be a ScoreCounts; got {_words.described(counts)}.")
+    _input.check_type(counts, ScoreCounts, "counts must be a ScoreCounts")
     if view_of(counts).labels is None:
         raise ValueError(
             "counts must have groups, so that the server knows whose rows they count; pass "
@@ -215,10 +208,7 @@ class GroupAUCAggregator:
         # The import is local, because clients need this module without scikit-learn and scipy.
         from skfedauc.report.statistics import check_statistic
 
-        if isinstance(statistics, str):
-            raise TypeError(
-                f"statistics must be a list of names; got {_words.described(statistics)}."
-            )
+        _input.check_type(statistics, Iterable, "statistics must be a list of names")
         for name in statistics:
             check_statistic(name)
         self._groups_of: dict[str, tuple[Any, ...]] | None = None
@@ -317,7 +307,7 @@ class GroupAUCAggregator:
             )
             if self.on_invalid == "raise":
                 raise ValueError(f"{message}; rename the metrics of the clients.")
-            _input.warn(f"{message}, which are left out; rename them.", UserWarning)
+            _input.warn(f"{message}, which are left out; rename them.")
         metrics.update(own)
         self.reports[server_round] = report
         return metrics
@@ -345,7 +335,7 @@ class GroupAUCAggregator:
             if self.on_invalid == "raise":
                 raise ValueError(next(iter(invalid.values())))
             shown = f"{len(invalid)} of {len(contents)} replies left out as invalid. "
-            _input.warn(shown + " ".join(invalid.values()), UserWarning)
+            _input.warn(shown + " ".join(invalid.values()))
         left_out = {*again, *invalid}
         return [of.content for name, of in replies.items() if name not in left_out], counts
 
@@ -414,9 +404,7 @@ class GroupAUCAggregator:
                 "on_missing='warn' to compute the AUCs of the rows that arrived."
             )
         if message and self.on_missing == "warn":
-            _input.warn(
-                f"{message}The AUCs of this round are those of the rows that arrived.", UserWarning
-            )
+            _input.warn(f"{message}The AUCs of this round are those of the rows that arrived.")
         return missing
 
 
@@ -520,12 +508,8 @@ def _check_metrics(reply: _Reply, weighted_by_key: str) -> None:
 
 def _labels_in(expected_groups: Any) -> tuple[Any, ...]:
     """Return the sorted distinct labels of the expected groups as Python objects."""
-    if isinstance(expected_groups, str) or not isinstance(expected_groups, Iterable):
-        raise TypeError(
-            "expected_groups must be a list of group labels; got "
-            f"{_words.described(expected_groups)}."
-        )
-    _, distinct = _group_codes.encode_groups(list(expected_groups), "expected_groups")
+    _input.check_type(expected_groups, Iterable, "expected_groups must be a list of group labels")
+    distinct = _group_codes.encode_groups(list(expected_groups), "expected_groups").labels
     if not distinct.size:
         raise ValueError("expected_groups has no labels; pass None if the groups are unknown.")
     return tuple(distinct.tolist())

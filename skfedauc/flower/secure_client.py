@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc import _words
+from skfedauc import _input, _words
 from skfedauc.counts import ScoreCounts
 from skfedauc.counts.vectors import Grid
 from skfedauc.flower.aggregator import flwr
@@ -238,10 +238,7 @@ def secure_reply(
                 )
             try:
                 counts = count(parameters)
-                if not isinstance(counts, ScoreCounts):
-                    raise TypeError(
-                        f"count must return a ScoreCounts; got {_words.described(counts)}."
-                    )
+                _input.check_type(counts, ScoreCounts, "count must return a ScoreCounts")
                 vector = counts.to_vector(bins, groups, max_count=most)
             except Exception as error:
                 # Flower sends the text of an error to the server, and the text may disclose counts.

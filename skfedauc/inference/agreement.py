@@ -73,8 +73,7 @@ def anderson_darling(cells: Cells, ranks: Ranks, side: int) -> tuple[float, floa
     ) -> Floats:
         """Sum over the scores ``first:end``; `own` is the number of the group's rows below them."""
         zero, one, two = sums[:, end] - sums[:, first]
-        found: Floats = (total * own) ** 2 * zero - 2 * total * own * n * one + n**2 * two
-        return found
+        return np.asarray((total * own) ** 2 * zero - 2 * total * own * n * one + n**2 * two)
 
     # Add the terms at each score of a group, and between this score and the group's previous score.
     own_middle = rank - count / 2.0
@@ -147,8 +146,7 @@ def null_distances(n_rows: Floats) -> Floats:
     share = n_rows / n_rows.sum()
     scale = np.sqrt(np.pi / 2) * np.log(2.0)
     distance = np.sqrt(ratio(1.0 - share, n_rows, 0.0))
-    about: Floats = np.minimum(scale * distance, 1.0)
-    return about
+    return np.asarray(np.minimum(scale * distance, 1.0))
 
 
 def of_difference(

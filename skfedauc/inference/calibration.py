@@ -256,8 +256,7 @@ def _fit(cells: Cells) -> tuple[Floats, Floats, Floats]:
     beta = np.array([center, spread])
 
     def predictors(beta: Floats) -> Floats:
-        found: Floats = (beta[:, groups] * columns).sum(axis=0)
-        return found
+        return np.asarray((beta[:, groups] * columns).sum(axis=0))
 
     def likelihood(eta: Floats) -> Floats:
         of_cells = amounts.positives * log_expit(eta) + amounts.negatives * log_expit(-eta)
@@ -297,8 +296,7 @@ def _inverse(matrices: Floats) -> Floats:
     """Invert symmetric matrices, shape (2, 2, n)."""
     with np.errstate(divide="ignore", invalid="ignore"):
         (a, b), (_, d) = matrices
-        found: Floats = np.array([[d, -b], [-b, a]]) / (a * d - b**2)
-        return found
+        return np.asarray(np.array([[d, -b], [-b, a]]) / (a * d - b**2))
 
 
 class Bins(NamedTuple):

@@ -102,8 +102,7 @@ class GroupCurves(NamedTuple):
     @property
     def defined(self) -> NDArray[np.bool_]:
         """True for groups with rows in both classes."""
-        defined: NDArray[np.bool_] = self.negatives.weight * self.positives.weight > 0
-        return defined
+        return self.negatives.weight * self.positives.weight > 0
 
     @property
     def estimable(self) -> NDArray[np.bool_]:

@@ -77,8 +77,7 @@ def all_pairs(alpha: float, n_groups: int) -> Adjustment:
 
     def pvalue(deviate: Floats) -> Floats:
         if n_groups > MOST_GROUPS:
-            found: Floats = np.minimum(2.0 * n_groups * ndtr(-deviate), 1.0)
-            return found
+            return np.asarray(np.minimum(2.0 * n_groups * ndtr(-deviate), 1.0))
         return studentized_range_tail(deviate * np.sqrt(2.0), n_groups)
 
     deviate = deviate_of_all_pairs(alpha, n_groups) if n_groups > 1 else np.nan
@@ -340,8 +339,7 @@ def reach_of_difference(
     """
     if correlation is None and min(first.min(initial=0.0), second.min(initial=0.0)) >= 0.0:
         # Distances are at most 1, so squares do not overflow; `hypot` takes five times as long.
-        found: Floats = np.sqrt(np.square(first) + np.square(second))
-        return found
+        return np.asarray(np.sqrt(np.square(first) + np.square(second)))
     one, two = errors or (first, second)
     r = np.zeros(1) if correlation is None else correlation
     shared = np.maximum(r, 0.0)
@@ -349,8 +347,7 @@ def reach_of_difference(
     squared = (1.0 - shared) * parts + shared * np.copysign((one - two) ** 2, one)
     # Only perfect separation gives different signs; the covariances are then 0.
     squared -= 2.0 * np.minimum(r, 0.0) * np.copysign(np.maximum(first * second, 0.0), first)
-    found = np.copysign(np.sqrt(np.abs(squared)), squared)
-    return found
+    return np.asarray(np.copysign(np.sqrt(np.abs(squared)), squared))
 
 
 def squares_between(distance: Floats, error: Floats, share: Floats) -> Floats:
@@ -358,8 +355,7 @@ def squares_between(distance: Floats, error: Floats, share: Floats) -> Floats:
     square = distance * np.abs(distance)
     with np.errstate(divide="ignore"):  # Distances are at most 1; a share of 1 needs any error.
         most = np.minimum(error * np.abs(error), 1.0 / (1.0 - share))
-    found: Floats = square + share * np.maximum(most - square, 0.0)
-    return found
+    return square + share * np.maximum(most - square, 0.0)
 
 
 def _nan() -> float:

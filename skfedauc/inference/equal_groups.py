@@ -94,8 +94,7 @@ def nearest_to_equal(low: Floats, high: Floats, weight: Floats) -> Floats:
         center = (least + most) / 2.0
         is_less = np.average(np.clip(center, low, high), weights=weight) < center
         least, most = (least, center) if is_less else (center, most)
-    found: Floats = np.clip((least + most) / 2.0, low, high)
-    return found
+    return np.asarray(np.clip((least + most) / 2.0, low, high))
 
 
 def _equal_groups_test(variances: Variances, aucs: Floats) -> EqualGroupsTest:

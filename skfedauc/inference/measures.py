@@ -422,8 +422,7 @@ def perfect_area_limit(curves: GroupCurves, max_fpr: float, tail: float) -> Floa
         within = -np.expm1(r * np.log1p(-max_fpr))  # 1 - c
         reached = np.exp(ratio(np.log(tail), k, -np.inf))
         limits[i] = (reached - 1.0 + within) / within
-    found: Floats = np.clip(limits.max(axis=0), 0.0, 1.0)
-    return found
+    return np.asarray(np.clip(limits.max(axis=0), 0.0, 1.0))
 
 
 def average_precision(curves: GroupCurves) -> Floats:

@@ -174,8 +174,7 @@ def variance_over_groups(values: Floats, share: Floats) -> float:
 
 
 def _weights(share: Floats) -> Floats:
-    found: Floats = share**2 / (1.0 - 2.0 * share + (share**2).sum())
-    return found
+    return np.asarray(share**2 / (1.0 - 2.0 * share + (share**2).sum()))
 
 
 class OverGroups(NamedTuple):

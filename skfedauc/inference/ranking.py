@@ -87,8 +87,7 @@ def _n_above(values: Floats, n: Ints, limits: Floats) -> Ints:
     """Return how many groups have a value above each limit; each value is that of `n` groups."""
     order = np.argsort(values)
     up_to = np.append(0, np.cumsum(n[order]))
-    found: Ints = up_to[-1] - up_to[np.searchsorted(values[order], limits, side="right")]
-    return found
+    return np.asarray(up_to[-1] - up_to[np.searchsorted(values[order], limits, side="right")])
 
 
 def n_clearly_different(spreads: Spreads, n: Ints, confidence_level: float) -> tuple[Ints, Ints]:

@@ -149,8 +149,7 @@ class Units:
     def correlations_of(self, scaled: Floats, groups: Any = slice(None)) -> Floats:
         """Return the correlations between groups, from unit effects in standard deviations."""
         table = self.table(scaled)[groups]
-        found: Floats = np.clip((table @ table.T).toarray(), -1.0, 1.0)
-        return found
+        return np.asarray(np.clip((table @ table.T).toarray(), -1.0, 1.0))
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

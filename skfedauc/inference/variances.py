@@ -385,8 +385,7 @@ class Stratum:
     @functools.cached_property
     def apart(self) -> Floats:
         """The group's mean placement value minus the pooled AUC."""
-        found: Floats = ratio(self.influence, self.rows.weight, 0.0) * self.rows.weight.sum()
-        return found
+        return np.asarray(ratio(self.influence, self.rows.weight, 0.0) * self.rows.weight.sum())
 
     def within(self) -> tuple[Floats, Floats]:
         """Return `squared` and `product` without rounding error.

@@ -22,6 +22,8 @@ Floats = NDArray[np.float64]
 
 # Largest probable number of splits without repetition; more splits are probably repeated folds.
 _MOST_FOLDS = 10
+# What the name of a metric must be
+_METRIC = "metric must be the name of a metric"
 
 
 def compare_candidates(
@@ -177,7 +179,7 @@ def _check_margin(margin: Any) -> float | None:
 
 def _split_scores(results: Mapping[str, Any], metric: Any) -> Floats:
     """Return the scores by candidate and split, shape (n_candidates, n_splits)."""
-    _check_metric(metric)
+    _input.check_type(metric, str, _METRIC)
     if "n_resources" in results:
         raise ValueError(
             "a halving search scores its candidates on different numbers of rows, which cannot be "
@@ -195,11 +197,6 @@ def _split_scores(results: Mapping[str, Any], metric: Any) -> Floats:
         )
     columns = [results[f"split{i}_test_{metric}"] for i in range(n_splits)]
     return np.array(columns, np.float64).T
-
-
-def _check_metric(metric: Any) -> None:
-    if not isinstance(metric, str):
-        raise TypeError(f"metric must be the name of a metric; got {type(metric).__name__}.")
 
 
 def _no_scores(results: Mapping[str, Any], absent: list[str], prefix: str, mend: str) -> ValueError:
@@ -259,7 +256,7 @@ class _RefitRule:
     metric: str
 
     def __post_init__(self) -> None:
-        _check_metric(self.metric)
+        _input.check_type(self.metric, str, _METRIC)
 
     def __hash__(self) -> int:
         return hash(self.metric)
@@ -347,7 +344,6 @@ class SelectWithinGap(_RefitRule):
             _input.warn(
                 f"no candidate has a mean {self.gap} of at most {self.at_most:g}; selected the "
                 f"candidate with the smallest {self.gap}, {gap[smallest]:.4g}.",
-                UserWarning,
             )
             return smallest
         return int(np.argmax(np.where(within, score, -np.inf)))

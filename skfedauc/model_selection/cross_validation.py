@@ -24,7 +24,7 @@ from skfedauc.pairs import GroupPairs
 from skfedauc.report import GroupAUC
 from skfedauc.report.estimates import GroupEstimates
 from skfedauc.report.group_auc import estimates_of
-from skfedauc.report.groups import Undefined, UndefinedPolicy, check_undefined
+from skfedauc.report.groups import Undefined, UndefinedPolicy, check_undefined, labels_of_rows
 from skfedauc.report.statistics import AVERAGES, all_statistics, shares
 from skfedauc.scoring import FOLDS_REMEDY, check_response_method
 
@@ -144,11 +144,10 @@ class GroupAUCCrossValidation:
         for name in ("pooled", *AVERAGES):
             values = self.by_fold[name]
             undefined = values.index[values.isna()].tolist()
-            if undefined:
-                note = f"undefined in fold {_words.listed(undefined)}"
-                rows[name] = (np.nan, np.nan, np.nan, way, note)
-                continue
-            found = _interval_of_mean(folds, name, (1.0 - confidence_level) / 2.0, way)
+            note = f"undefined in fold {_words.listed(undefined)}"
+            found = intervals.Interval(np.nan, np.nan, np.nan, note)
+            if not undefined:
+                found = _interval_of_mean(folds, name, (1.0 - confidence_level) / 2.0, way)
             rows[name] = (float(values.to_numpy().mean()), found.low, found.high, way, found.note)
         columns = ["value", "ci_low", "ci_high", "method", "note"]
         return pd.DataFrame(list(rows.values()), pd.Index(rows, name="statistic"), columns)
@@ -291,14 +290,11 @@ def cross_validate_group_auc(
     (0.63, 0.28)
     """
     undefined, missing = check_undefined(undefined), _labels.check_missing(missing)
-    _labels.check_groups_given(groups)
     # scikit-learn selects no rows of narwhals' own frames, and refuses X and y of two libraries.
     X = _input.from_array_api(_input.unwrapped(X))
-    of_rows = _rows.groups_of_rows(groups, X)
-    _rows.check_row_order({"X": X, "y": y, "groups": of_rows, "sample_weight": sample_weight})
-    codes, labels = _group_codes.encode_groups(of_rows, missing=missing)
-    names, orders = _labels.names_of(labels, of_rows), _group_codes.category_orders(of_rows)
-    encoded = _group_codes.EncodedGroups(codes, labels, names, orders)
+    of_rows, _ = labels_of_rows(groups, None, X, y, sample_weight)
+    encoded = _group_codes.encode_groups(of_rows, missing=missing)
+    encoded = encoded._replace(column_names=_labels.names_of(encoded.labels, of_rows))
     target = _input.column_of(y, "y")
     _input.check_length("groups", encoded.codes.size, "y", target.size)
     _input.check_length("X", _sklearn.number_of_rows(X), "y", target.size)
@@ -312,8 +308,7 @@ def cross_validate_group_auc(
             )
     check_response_method(response_method)
     _sklearn.check_estimator(estimator, ("fit",))
-    if params is not None and not isinstance(params, Mapping):
-        raise TypeError(f"params must be a mapping; got {_words.described(params)}.")
+    _input.check_type(params, Mapping | None, "params must be a mapping")
     n_jobs = _input.check_n_jobs(n_jobs)
     return_estimator = _input.check_flag(return_estimator, "return_estimator")
     splitter = _splitter(cv, target)

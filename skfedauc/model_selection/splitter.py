@@ -208,7 +208,6 @@ class WithinGroupStratifiedKFold(_sklearn.GroupsConsumerMixin, BaseCrossValidato
             f"({self.n_splits}), so some folds lack this class and the AUC of the group is "
             f"undefined in these folds: {named}{', ...' if len(few) > 3 else ''}. Use fewer folds, "
             "or merge small groups.",
-            UserWarning,
         )
 
     def _classes(self, y: Any) -> tuple[NDArray[np.intp], int]:
@@ -231,7 +230,6 @@ class WithinGroupStratifiedKFold(_sklearn.GroupsConsumerMixin, BaseCrossValidato
                 _input.warn(
                     "the groups passed to split are ignored: this splitter has its own groups "
                     f"(groups={_shown(self.groups)}).",
-                    UserWarning,
                 )
             groups = _rows.groups_of_rows(self.groups, X, are_from_x=True)
         elif groups is None:
@@ -243,7 +241,7 @@ class WithinGroupStratifiedKFold(_sklearn.GroupsConsumerMixin, BaseCrossValidato
         else:
             # Do not check y, because permutation_test_score shuffles y together with its index.
             _rows.check_row_order({"X": X, "groups": groups}, is_cut=True)
-        codes, labels = _group_codes.encode_groups(groups, missing=self.missing)
+        codes, labels = _group_codes.encode_groups(groups, missing=self.missing)[:2]
         return np.where(codes < 0, labels.size, codes), labels.tolist()
 
 

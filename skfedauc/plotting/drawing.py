@@ -70,13 +70,7 @@ LARGEST = 1e300
 
 
 def check_matplotlib(caller: str) -> None:
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError as error:
-        raise ImportError(
-            f"{caller} requires matplotlib, which is not installed with skfedauc by default. "
-            'Install it by: pip install "skfedauc[plot]"'
-        ) from error
+    _input.imported("matplotlib", f"{caller} requires matplotlib", "plot")
 
 
 def check_threshold(threshold: Any) -> float:
@@ -348,8 +342,7 @@ class Display:
         check_matplotlib(f"{type(self).__name__}.plot")
         from matplotlib.axes import Axes
 
-        if not isinstance(ax, Axes | None):
-            raise TypeError(f"ax must be matplotlib axes; got {_words.described(ax)}.")
+        _input.check_type(ax, Axes | None, "ax must be matplotlib axes")
         self._plot(ax)
         return self
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skfedauc import _input, _words
+from skfedauc import _input
 from skfedauc.counts.moments import Floats
 from skfedauc.inference.intervals import Method
 from skfedauc.inference.ranking import LEAST_GROUPS
@@ -159,8 +159,7 @@ class GroupAUCDisplay(_ForestDisplay):
         known, measure = determined_statistics(estimates_of(report)), estimates_of(report).measure
         if names is None:
             names = [name for name in _DEFAULT_LINES if name in known]
-        if isinstance(names, str) or not isinstance(names, Iterable):
-            raise TypeError(f"statistics must be a list of names; got {_words.described(names)}.")
+        _input.check_type(names, Iterable, "statistics must be a list of names")
         aucs = [name for name in statistics_of(measure) if STATISTICS[name].is_auc]
         for name in names:
             _input.check_option("statistics", name, aucs)

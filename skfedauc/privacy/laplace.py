@@ -6,7 +6,6 @@ total, so that independent noise of the scale ``k / epsilon`` gives epsilon-diff
 
 from __future__ import annotations
 
-import importlib
 import math
 import re
 from importlib.metadata import version
@@ -64,13 +63,8 @@ def with_noise(
 
 
 def _opendp() -> Any:
-    try:
-        dp = importlib.import_module("opendp.prelude")
-    except ImportError as error:
-        raise ImportError(
-            "The noise of differential privacy needs OpenDP, which is not installed by default. "
-            'Install it by: pip install "skfedauc[privacy]"'
-        ) from error
+    needed = "The noise of differential privacy needs OpenDP"
+    dp = _input.imported("opendp.prelude", needed, "privacy")
     found = version("opendp")
     if tuple(map(int, re.findall(r"\d+", found)[:3])) < _LEAST_OPENDP:
         raise ImportError(

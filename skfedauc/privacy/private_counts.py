@@ -161,8 +161,7 @@ class PrivateCounts(Saved, State):
         >>> private.positives.shape
         (2, 2)
         """
-        if not isinstance(counts, ScoreCounts):
-            raise TypeError(f"counts must be a ScoreCounts; got {_words.described(counts)}.")
+        _input.check_type(counts, ScoreCounts, "counts must be a ScoreCounts")
         grid = Grid(bins, groups)
         epsilon, rows_per_person = check_epsilon(epsilon, rows_per_person)
         label = _agreed_label(pos_label, view_of(counts).classes)
@@ -221,11 +220,8 @@ class PrivateCounts(Saved, State):
         >>> PrivateCounts.merge([private, bern]).exact_groups
         ('bern',)
         """
-        if isinstance(parts, str) or not isinstance(parts, Iterable):
-            raise TypeError(
-                "parts must be an iterable of PrivateCounts, ScoreCounts or paths, such as a list; "
-                f"got {_words.described(parts)}."
-            )
+        must_be = "parts must be an iterable of PrivateCounts, ScoreCounts or paths, such as a list"
+        _input.check_type(parts, Iterable, must_be)
         named = dict(_loaded(number, part) for number, part in enumerate(parts))
         bins = next((part.bins for part in named.values() if isinstance(part, PrivateCounts)), None)
         if bins is None:

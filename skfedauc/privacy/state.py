@@ -153,7 +153,7 @@ def exact_state(counts: ScoreCounts, bins: Bins, name: str) -> State:
     n_withheld = counts.disclosure.withheld.n_groups
     if n_withheld:
         groups = counted(n_withheld, "group")
-        _input.warn(f"{name} has {groups} withheld, whose rows the sum lacks.", UserWarning)
+        _input.warn(f"{name} has {groups} withheld, whose rows the sum lacks.")
     names, label = found.group_names, found.classes.pos_label
     # Unsaved counts get a source, so that `merge` can refuse the same counts in another part.
     sources = identified(counts).sources
@@ -231,7 +231,6 @@ def _check_distinct(parts: Mapping[str, State]) -> None:
         _input.warn(
             f"the parts were scored by different models, {listed(several)}, whose scores "
             "may not be comparable. Merge the parts of each model by themselves.",
-            UserWarning,
         )
 
 
@@ -271,7 +270,7 @@ def read_content(data: Any, name: str) -> State:
         bins, names, label = Bins.from_dict(facts["bins"]), facts["group_names"], facts["pos_label"]
         groups = facts["groups"]
         given = [] if groups is None else list(map(label_of, groups))
-        labels = None if groups is None else _group_codes.encode_groups(given, "groups")[1]
+        labels = None if groups is None else _group_codes.encode_groups(given, "groups").labels
         known = [] if labels is None else labels.tolist()
         releases = tuple(_release_of(of, known) for of in facts["releases"])
         identifiers = [release.identifier for release in releases]

@@ -500,7 +500,6 @@ def responses_of(
         _input.warn(
             f"{type(estimator).__name__} orders rows differently by decision_function (pooled AUC "
             f"{aucs[0]:.4f}) and by predict_proba (pooled AUC {others[0]:.4f}). {mend}",
-            UserWarning,
         )
     return scores, probabilities
 

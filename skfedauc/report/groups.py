@@ -59,7 +59,7 @@ def _places(column: Sequence[Any], order: Sequence[Any]) -> NDArray[np.intp]:
     """Return each label's place: among the categories, then among the other labels."""
     place = {label: number for number, label in enumerate(order)}
     others = [label for label in dict.fromkeys(column) if label not in place]
-    codes, _ = _group_codes.encode_groups(_input.object_array(others))
+    codes = _group_codes.encode_groups(_input.object_array(others)).codes
     place |= {label: len(order) + int(code) for label, code in zip(others, codes, strict=True)}
     return np.array([place[label] for label in column], np.intp)
 

@@ -129,8 +129,7 @@ def _is_divided(thresholds: Floats, low: Floats, high: Floats) -> NDArray[np.boo
         np.bincount(np.searchsorted(thresholds, end, side="right"), minlength=thresholds.size + 1)
         for end in (low, high)
     )
-    found: NDArray[np.bool_] = np.cumsum(opened - closed)[: thresholds.size] > 0
-    return found
+    return np.cumsum(opened - closed)[: thresholds.size] > 0
 
 
 def check_edges(counts: ScoreCounts, thresholds: Floats, otherwise: str) -> None:
