@@ -270,27 +270,19 @@ def _read(file: Any, told: dict[str, Any], data: Any, limits: Limits) -> State:
     return state
 
 
-# Types of the values in the metadata; the optional ones may be None or absent.
-_TYPES = {
-    "package": str,
-    "level": str,
-    "n_cells": int,
-    "n_negatives": int,
-    "n_positives": int,
-    "n_missing": int,
-    "is_weighted": bool,
-    "has_limits": bool,
-    "group_columns": list,
-    "labels_seen": list,
-    "sources": list,
-    "min_count": int,
-    "withheld": dict,
+# Keys of the metadata by the type of their values; the optional ones may be None or absent.
+_KEYS = {
+    str: ("package", "level"),
+    int: ("n_cells", "n_negatives", "n_positives", "n_missing", "min_count"),
+    bool: ("is_weighted", "has_limits"),
+    list: ("group_columns", "labels_seen", "sources"),
+    dict: ("withheld",),
 }
 _OPTIONAL = ("has_limits", "group_columns", "min_count", "withheld")
 
 
 def _check_facts(facts: dict[str, Any], limits: Limits) -> None:
-    for key, kind in _TYPES.items():
+    for kind, key in ((kind, key) for kind, keys in _KEYS.items() for key in keys):
         value = facts.get(key)
         if type(value) is not kind and not (value is None and key in _OPTIONAL):
             raise ValueError(f"its metadata has no {key} of type {kind.__name__}")

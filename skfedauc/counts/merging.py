@@ -68,13 +68,8 @@ def sum_of(parts: Sequence[State]) -> State:
     """Add up score counts that agree, in one pass."""
     if len(parts) == 1:
         return parts[0]
-    tables = [part.labels for part in parts if part.labels is not None]
-    if tables:
-        numbers, labels = _group_codes.unite_labels(tables)
-        n_groups = labels.size
-    else:
-        numbers, labels = [np.arange(part.n_groups) for part in parts], None
-        n_groups = max(part.n_groups for part in parts)
+    numbers, labels = united_labels(parts)
+    n_groups = max(part.n_groups for part in parts) if labels is None else labels.size
     negatives, positives = zip(*(part.n_rows for part in parts), strict=True)
     n_missing = [part.n_missing for part in parts]
     check_n_rows(negatives=negatives, positives=positives, rows_left_out=n_missing)
@@ -105,6 +100,15 @@ def sum_of(parts: Sequence[State]) -> State:
     return State(merged, **facts)
 
 
+def united_labels(parts: Sequence[Any]) -> tuple[list[NDArray[np.intp]], NDArray[Any] | None]:
+    """Number the groups of all parts by common labels."""
+    tables = [part.labels for part in parts if part.labels is not None]
+    if len(tables) == len(parts):
+        return _group_codes.unite_labels(tables)
+    # Parts that do not lack groups have no rows here.
+    return [np.arange(part.n_groups) for part in parts], None
+
+
 class Part:
     """A merge's part: counts in memory, or a file whose `counts` are read when they are needed."""
 
@@ -115,12 +119,11 @@ class Part:
         self.is_in_memory = isinstance(counts, State)
         self.sources = self._sources_read = known.sources if isinstance(known, State) else known
         self.facts = _facts_of(known) if isinstance(known, State) else None
-        self.keys = frozenset(source.key for source in self.sources)
         self.is_named = all(source.name is not None for source in self.sources)
         # Rows without a source are as in a file, where they have an identifier of their own.
         has_own = bool(self.sources) and isinstance(known, State) and not known.is_complete
         self.own = frozenset({(f"rows without a source {id(known)}",)} if has_own else ())
-        self.keys |= self.own
+        self.keys = self.own.union(source.key for source in self.sources)
 
     @functools.cached_property
     def content(self) -> tuple[Any, ...]:
@@ -535,20 +538,20 @@ class Agreement:
         self._classes = _labels.Classes()
         # The first part with each value of a fact, which a method gives its name
         self._first: defaultdict[str, dict[Any, Any]] = defaultdict(dict)
+        self._first_of_group: dict[Any, str] = {}  # among summaries
 
     def admit(self, name: str, state: State, *, has_own_rows: bool = True) -> None:
         """Check a part and its level; a part that is refused leaves no trace.
 
         Without rows of its own, it may be a summary of groups that another part has.
         """
-        groups, classes = self._first.pop("group", {}), self._classes
-        before = {fact: dict(known) for fact, known in self._first.items()}
-        self._first["group"] = groups
+        first = {fact: dict(known) for fact, known in self._first.items()}
+        classes = self._classes
         try:
             self.check(name, state)
             self.check_level(name, state, has_own_rows=has_own_rows)
         except MergeError:
-            self._first, self._classes = defaultdict(dict, before | {"group": groups}), classes
+            self._first, self._classes = defaultdict(dict, first), classes
             raise
 
     def check(self, name: str, state: State) -> None:
@@ -601,7 +604,7 @@ class Agreement:
 
     def _check_groups_of_summary(self, name: str, state: State) -> None:
         labels = [None] if state.labels is None else state.labels.tolist()
-        labels, known = labels if state.n_groups else [], self._first["group"]
+        labels, known = labels if state.n_groups else [], self._first_of_group
         for label in filter(known.__contains__, labels):
             first = known[label]
             group = "without groups" if label is None else f"of the group {shortened_label(label)}"

@@ -315,24 +315,23 @@ class State(_Facts):
         if isinstance(content, Summary):
             last = len(content.u2) - 1
             lowest, highest = (
-                content._replace(u2=content.u2[[n]], moments=content.moments[[n]])
+                self._replace(
+                    content=content._replace(u2=content.u2[[n]], moments=content.moments[[n]])
+                )
                 for n in (min(1, last), last)
             )
-            return self._replace(content=lowest), self._replace(content=highest)
+            return lowest, highest
         if self.ranges is None:
             return self, self
         # Rows of both classes have separate scores.
         apart, cell = by_class(content)
         exact = self._replace(ranges=None).with_disclosure(level="exact", bins=None)
-        low, high = self.ranges[:, cell]
-        ends = (
-            apart._replace(scores=np.where(apart.positives > 0, *of_classes))
-            for of_classes in ((low, high), (high, low))
+        ranges, codes = self.ranges[:, cell], content.groups[cell]
+        lowest, highest = (
+            exact._replace(content=apart._replace(scores=scores)).summed(codes)
+            for scores in np.where(apart.positives > 0, ranges, ranges[::-1])
         )
-        low_aucs, high_aucs = (
-            exact._replace(content=end).summed(content.groups[cell]) for end in ends
-        )
-        return low_aucs, high_aucs
+        return lowest, highest
 
     def summed(self, codes: NDArray[np.intp] | None) -> State:
         """Return the state after sorting its cells, and adding up those of one group and score.
@@ -426,15 +425,13 @@ def state_of_rows(rows: _rows.Rows, n_jobs: int | None = None) -> State:
     cells = kernel.count_rows(
         rows.scores, rows.positive, rows.codes, n_groups, rows.weights, _input.check_n_jobs(n_jobs)
     )
-    return State(
-        cells,
-        rows.labels,
-        group_names=rows.names,
-        classes=rows.classes,
-        n_missing=rows.n_missing,
-        orders=rows.orders,
-        n_jobs=n_jobs,
-    )
+    return state_of_cells(cells, rows)._replace(n_jobs=n_jobs)
+
+
+def state_of_cells(cells: Cells, rows: _rows.Rows) -> State:
+    """Return cells of rows with what is known of the rows."""
+    facts: dict[str, Any] = {"group_names": rows.names, "classes": rows.classes}
+    return State(cells, rows.labels, n_missing=rows.n_missing, orders=rows.orders, **facts)
 
 
 @functools.cache

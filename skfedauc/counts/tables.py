@@ -31,7 +31,7 @@ from skfedauc.counts.disclosure import Disclosure, check_rule
 from skfedauc.counts.files import pyarrow_parquet
 from skfedauc.counts.merging import Agreement, sum_of
 from skfedauc.counts.reducing import at_level, reduced
-from skfedauc.counts.state import State, state_of_rows
+from skfedauc.counts.state import State, state_of_cells, state_of_rows
 
 # Column names by argument of `ScoreCounts.from_table`: label, score, group and weight
 Names: TypeAlias = dict[str, list[str]]
@@ -273,14 +273,8 @@ def _count_by_query(
     negatives, positives = np.where(by_class, n_rows[kept], 0)
     # Adding 0.0 converts -0.0 to 0.0, because engines may count the two separately.
     of_cells = rows.scores.astype(np.float64) + 0.0
-    return State(
-        Cells(np.zeros(0, np.int64), of_cells, negatives, positives, weights),
-        rows.labels,
-        group_names=rows.names,
-        orders=rows.orders,
-        classes=rows.classes,
-        n_missing=rows.n_missing,
-    ).summed(rows.codes)
+    cells = Cells(np.zeros(0, np.int64), of_cells, negatives, positives, weights)
+    return state_of_cells(cells, rows).summed(rows.codes)
 
 
 def _array(found: nw.DataFrame[Any], name: str, dtype: Any = np.float64) -> NDArray[Any]:

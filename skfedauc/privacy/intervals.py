@@ -195,13 +195,11 @@ class NoisyAUCs:
         Of the estimate and the extreme AUC that the bins permit, it is the one whose limit is
         further out: noise can move the extreme AUC to the other side of the estimate.
         """
-        sign = 1.0 if end else -1.0
-        pairs = [self.middle, self._ends[end]]
+        sign, pairs = 1.0 if end else -1.0, (self.middle, self._ends[end])
         auc = np.stack([part.auc for part in pairs])
         reach = np.stack([part.reach(end, deviate) for part in pairs])
         further = np.argmax(sign * auc + reach, axis=0)
-        which = further, np.arange(further.size)
-        return auc[which], reach[which]
+        return np.choose(further, auc), np.choose(further, reach)
 
     def estimate(self, name: str | None, tail: float) -> Estimate:
         """Return an average of the group AUCs, of shape (1,), or without a name each group's AUC.

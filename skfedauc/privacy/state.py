@@ -24,7 +24,7 @@ from skfedauc import _group_codes, _input, _labels
 from skfedauc._words import counted, listed, shortened
 from skfedauc.counts import Bins, ScoreCounts
 from skfedauc.counts.files import check, entry_of, label_of
-from skfedauc.counts.merging import Agreement, agree
+from skfedauc.counts.merging import Agreement, agree, united_labels
 from skfedauc.counts.score_counts import identified, view_of
 from skfedauc.counts.state import Source, are_sources, in_order
 from skfedauc.counts.vectors import check_for_bins, counts_by_bin
@@ -176,11 +176,7 @@ def merged(parts: Mapping[str, State]) -> State:
         agreement.check(name, part)
     _check_distinct(parts)
     states = list(parts.values())
-    labels, tables = None, [state.labels for state in states if state.labels is not None]
-    if len(tables) == len(states):
-        numbers, labels = _group_codes.unite_labels(tables)
-    else:  # counts without rows have no groups
-        numbers = [np.zeros(state.n_groups, np.intp) for state in states]
+    numbers, labels = united_labels(states)
     n_groups = 1 if labels is None else labels.size
     negatives, positives = counts = np.zeros((2, n_groups, first.negatives.shape[1]), np.int64)
     for state, rows in zip(states, numbers, strict=True):
