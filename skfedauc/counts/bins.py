@@ -161,9 +161,7 @@ class _Edges:
         return self._lowest[numbers]
 
     def expression(self, score: nw.Expr) -> nw.Expr:
-        numbers = list(map(float, range(self.last + 1)))
-        found: nw.Expr = _chosen(score, self.edges, numbers)
-        return found
+        return _chosen(score, self.edges, list(map(float, range(self.last + 1))))
 
 
 def _shift_of(parts: int) -> int:
@@ -611,15 +609,16 @@ def _part_of_octave(value: nw.Expr, exponents: range, parts: int) -> nw.Expr:
     factors = [parts / low for low in lowest]
     # The lowest value of an octave, times its factor, is the number of parts.
     firsts = [float((number - 1) * parts) for number in range(len(lowest))]
-    number: nw.Expr = (value * _chosen(value, lowest[1:], factors)).floor()
-    first: nw.Expr = _chosen(value, lowest[1:], firsts)
-    return number + first
+    number = (value * _chosen(value, lowest[1:], factors)).floor()
+    return number + _chosen(value, lowest[1:], firsts)
 
 
-def _chosen(value: nw.Expr, edges: Sequence[float], results: Sequence[float]) -> Any:
+def _chosen(value: nw.Expr, edges: Sequence[float], results: Sequence[float]) -> nw.Expr:
     """Return result i for values from edge i - 1 to below edge i, from a balanced tree."""
+    import narwhals.stable.v2 as nw
+
     if not edges:
-        return results[0]
+        return nw.lit(results[0])
     middle = len(edges) // 2
     below = _chosen(value, edges[:middle], results[: middle + 1])
     above = _chosen(value, edges[middle + 1 :], results[middle + 1 :])

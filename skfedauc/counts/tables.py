@@ -271,9 +271,8 @@ def _count_by_query(
             sums = [_array(found, name)[kept] for name in ("total", "squares")]
             weights = np.concatenate([np.where(by_class, of_rows, 0.0) for of_rows in sums])
     negatives, positives = np.where(by_class, n_rows[kept], 0)
-    # Adding 0.0 converts -0.0 to 0.0, because engines may count the two separately.
-    of_cells = rows.scores.astype(np.float64) + 0.0
-    cells = Cells(np.zeros(0, np.int64), of_cells, negatives, positives, weights)
+    scores = rows.scores.astype(np.float64)  # of which engines may count -0.0 and 0.0 apart
+    cells = Cells(np.zeros(0, np.int64), scores, negatives, positives, weights)
     return state_of_cells(cells, rows).summed(rows.codes)
 
 

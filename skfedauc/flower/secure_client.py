@@ -263,9 +263,8 @@ def _check_lists(message: Message, records: Any) -> None:
     """Refuse to disclose both secrets of a client, or the sum of fewer than three clients."""
     content = message.content.config_records[records.RECORD_KEY_CONFIGS]
     keys = records.Key
-    active, dead = (
-        set(content.get(key, [])) for key in (keys.ACTIVE_NODE_ID_LIST, keys.DEAD_NODE_ID_LIST)
-    )
+    active = set(content.get(keys.ACTIVE_NODE_ID_LIST, []))
+    dead = set(content.get(keys.DEAD_NODE_ID_LIST, []))
     has_few = keys.ACTIVE_NODE_ID_LIST in content and len(active) < FEWEST_CLIENTS
     if active & dead or has_few:
         raise ValueError(

@@ -119,7 +119,6 @@ class State:
 
 
 def _by_group(state: State, of_release: Callable[[Release], float]) -> NDArray[np.float64]:
-    """Return a sum over the releases of each group."""
     position = {label: g for g, label in enumerate(state.groups or ())}
     found = np.zeros(state.n_groups)
     for release in state.releases:
@@ -144,10 +143,10 @@ def check_sizes(state: State, name: str) -> None:
 def exact_state(counts: ScoreCounts, bins: Bins, name: str) -> State:
     """Return counts by bin without noise and without a release."""
     found = view_of(counts)
-    n_groups = 1 if found.labels is None else found.labels.size
     try:
         check_for_bins(found, "PrivateCounts.merge")
-        negatives, positives = counts_by_bin(found, bins, np.arange(n_groups), n_groups)
+        of_groups = np.arange(found.n_groups), found.n_groups
+        negatives, positives = counts_by_bin(found, bins, *of_groups)
     except ValueError as error:
         raise type(error)(f"{name}: {error}") from error
     n_withheld = counts.disclosure.withheld.n_groups
@@ -163,7 +162,6 @@ def exact_state(counts: ScoreCounts, bins: Bins, name: str) -> State:
 
 
 def merged(parts: Mapping[str, State]) -> State:
-    """Add up states by name."""
     # Private counts have what it reads of exact ones.
     agreement: Any = Agreement(when=" before drawing the noise")
     first_name, first = next(iter(parts.items()))
@@ -232,7 +230,6 @@ def _check_distinct(parts: Mapping[str, State]) -> None:
 
 
 def content_of(state: State) -> bytes:
-    """Return a file's content."""
     from skfedauc.counts import file_format
 
     position = {label: g for g, label in enumerate(state.groups or ())}
@@ -260,7 +257,6 @@ def content_of(state: State) -> bytes:
 
 
 def read_content(data: Any, name: str) -> State:
-    """Return the content of a file, after checking it."""
     from skfedauc.counts import file_format
 
     with file_format.reading(data, name, "PrivateCounts", _VERSION) as (file, facts):
