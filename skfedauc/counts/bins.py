@@ -88,9 +88,8 @@ class _Probabilities:
 
         def number(distance: nw.Expr) -> nw.Expr:
             in_octaves = _part_of_octave(distance, exponents, self.parts) + 2.0
-            return _either(
-                distance < 2.0 ** exponents[0], _either(distance > 0, 1.0, 0.0), in_octaves
-            )
+            is_below = distance < 2.0 ** exponents[0]
+            return _either(is_below, _either(distance > 0, 1.0, 0.0), in_octaves)
 
         upper, middle = float(self.last) - number(1 - score), float(self.last // 2 + 1)
         return _either(score < 0.5, number(score), _either(score > 0.5, upper, middle))

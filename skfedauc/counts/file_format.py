@@ -228,11 +228,7 @@ def _read(file: Any, told: dict[str, Any], data: Any, limits: files.Limits) -> S
     facts = _updated(told, file.schema_arrow.names) if is_old else told
     _check_facts(facts, limits)
     described, metadata = facts["group_columns"] or [], file.metadata.metadata
-    wanted = files.column_names(
-        facts["level"],
-        is_weighted=facts["is_weighted"],
-        has_limits=bool(facts.get("has_limits")),
-    )
+    wanted = files.column_names(facts["level"], facts["is_weighted"], facts.get("has_limits"))
     table = _table(file, facts, wanted, data, limits)
     starts, columns = _runs(table, len(described))
     values = {name: _values(table[name], name) for name in wanted}
@@ -398,10 +394,8 @@ def _state_of(
     starts: NDArray[np.int64], values: Mapping[str, Any], labels: Any, facts: dict[str, Any]
 ) -> State:
     """Return a state from rows in any order; rows in order keep their arrays."""
-    weights, ranges = (
-        files.stacked(values, files.WEIGHT_COLUMNS),
-        files.stacked(values, files.RANGE_COLUMNS),
-    )
+    weights = files.stacked(values, files.WEIGHT_COLUMNS)
+    ranges = files.stacked(values, files.RANGE_COLUMNS)
     negatives, positives = (values[name] for name in files.N_ROWS)
     is_sorted = labels is None or _labels.are_sorted_labels(labels)
     content: Cells | Summary

@@ -49,9 +49,7 @@ class MergeError(ValueError):
     `message`.
     """
 
-    def __init__(
-        self, fact: str, mend: str = "", reason: str = "", message: str | None = None
-    ) -> None:
+    def __init__(self, fact: str, mend: str = "", reason: str = "", message: str = "") -> None:
         super().__init__(message or (f"{fact}. {mend}" if mend else fact))
         self.fact, self.reason = fact, reason
 
@@ -351,6 +349,7 @@ def merged(
     is_replacing = _input.check_option("repeated", repeated, ("raise", "replace")) == "replace"
     of_models = _input.check_option("models", models, ("same", "any"))
     with_periods = _input.check_flag(by_period, "by_period")
+    read = functools.partial(_at_one_level, rule=rule, with_periods=with_periods)
     is_skipping = _input.check_option("on_invalid", on_invalid, ("raise", "skip")) == "skip"
     invalid: Invalid = []
     found = list(_parts_of(parts, check_limits(limits), invalid if is_skipping else None))
@@ -363,7 +362,7 @@ def merged(
         agreement = Agreement(models=of_models)
         for part in order:
             with refused.leaving_out(part):
-                _, state = _at_one_level(part, rule, with_periods)
+                _, state = read(part)
                 agreement.admit(part.name, state, has_own_rows=False)
     total = None
     while total is None:  # What a refused part has replaced counts again.
@@ -376,7 +375,7 @@ def merged(
         kept, overlapping = _each_once(valid, is_replacing, refused)
         if len(refused) == n_refused:
             added = [part for part in order if part in kept]
-            total = _sum_of_files(added, Agreement(models=of_models), rule, with_periods, refused)
+            total = _sum_of_files(added, Agreement(models=of_models), read, refused)
     errors = refused | overlapping
     invalid += [(part.name, errors[part]) for part in found if part in errors]
     again = [part.name for part in found if part not in kept and part not in errors]
@@ -393,9 +392,8 @@ def words_of_invalid(invalid: Invalid) -> str:
 def _parts_of(parts: Any, limits: Limits, invalid: Invalid | None) -> Iterator[Part]:
     """Yield the parts of a merge; `invalid` gets the errors of files to leave out, None raises."""
     is_table = hasattr(parts, "columns") or hasattr(parts, "column_names")
-    is_single = isinstance(parts, str | bytes | os.PathLike) or isinstance(
-        getattr(parts, "_state", None), State
-    )
+    state = getattr(parts, "_state", None)  # the class of score counts uses this module
+    is_single = isinstance(parts, str | bytes | os.PathLike) or isinstance(state, State)
     if is_table or is_single or not isinstance(parts, Iterable):
         raise _wrong_parts(type(parts).__name__ if is_table else described(parts))
     named = parts.items() if isinstance(parts, Mapping) else ((None, part) for part in parts)
@@ -403,7 +401,7 @@ def _parts_of(parts: Any, limits: Limits, invalid: Invalid | None) -> Iterator[P
     for number, (name, part) in enumerate(named):
         if isinstance(parts, Mapping) and not (isinstance(name, str) and name):
             raise _wrong_parts(f"the name {described(name)}")
-        state = getattr(part, "_state", None)  # the class of score counts uses this module
+        state = getattr(part, "_state", None)
         if isinstance(state, State):
             yield Part(name or f"part {number}", state, state)
             continue
@@ -438,11 +436,7 @@ def _wrong_parts(got: str) -> TypeError:
 
 
 def _sum_of_files(
-    kept: Sequence[Part],
-    agreement: Agreement,
-    rule: Disclosure | None,
-    with_periods: bool,
-    refused: _Errors,
+    kept: Sequence[Part], agreement: Agreement, read: Callable[[Part], Any], refused: _Errors
 ) -> State | None:
     """Add up parts at one level, reading files one at a time; None if a part is refused."""
     sent, alike = dict[bytes, Part](), list[tuple[str, str]]()
@@ -451,7 +445,7 @@ def _sum_of_files(
     size, n_refused = 0, len(refused)
     for part in kept:
         with refused.leaving_out(part):
-            whole, state = _at_one_level(part, rule, with_periods)
+            whole, state = read(part)
             agreement.admit(part.name, state)
             waiting.append(state)
             if not part.is_in_memory:

@@ -313,12 +313,10 @@ class State(_Facts):
         """Exact counts with the lowest and the highest AUCs, of any rows, that ranges permit."""
         content = self.content
         if isinstance(content, Summary):
-            last = len(content.u2) - 1
+            u2, moments = content.u2, content.moments
             lowest, highest = (
-                self._replace(
-                    content=content._replace(u2=content.u2[[n]], moments=content.moments[[n]])
-                )
-                for n in (min(1, last), last)
+                self._replace(content=content._replace(u2=u2[n], moments=moments[n]))
+                for n in ([min(1, len(u2) - 1)], [-1])
             )
             return lowest, highest
         if self.ranges is None:
@@ -422,9 +420,8 @@ def state_of_rows(rows: _rows.Rows, n_jobs: int | None = None) -> State:
     n_groups = 1 if rows.labels is None else rows.labels.size
     if rows.scores.size >= _MANY_ROWS and kernel.name() == "numpy":
         _warn_of_slow_kernel()
-    cells = kernel.count_rows(
-        rows.scores, rows.positive, rows.codes, n_groups, rows.weights, _input.check_n_jobs(n_jobs)
-    )
+    n_jobs, weights = _input.check_n_jobs(n_jobs), rows.weights
+    cells = kernel.count_rows(rows.scores, rows.positive, rows.codes, n_groups, weights, n_jobs)
     return state_of_cells(cells, rows)._replace(n_jobs=n_jobs)
 
 

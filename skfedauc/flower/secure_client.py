@@ -87,9 +87,7 @@ def _most_count(state: Mapping[str, Any]) -> int:
     return own["clipping_range"]
 
 
-def masks_of(
-    key: bytes, modulus: int, shapes: list[tuple[int, ...]]
-) -> list[NDArray[np.signedinteger[Any]]]:
+def masks_of(key: bytes, modulus: int, shapes: list[tuple[int, ...]]) -> list[NDArray[np.int64]]:
     """Expand a key of at least 128 bits of entropy to arrays of uniform numbers below 2**32."""
     if modulus != MODULUS:
         raise ValueError(f"masks are modulo 2**32; got the modulus {modulus}.")

@@ -258,9 +258,7 @@ class NoisyAUCs:
         return _UNDEFINED._replace(value=value, ci_low=ends[:1], ci_high=ends[1:])
 
 
-def _weights(
-    name: str | None, positives: Floats, negatives: Floats
-) -> tuple[Floats, Floats, Floats]:
+def _weights(name: str | None, positives: Floats, negatives: Floats) -> tuple[Floats, ...]:
     """Return the weights of an average, and their derivatives by positives and by negatives."""
     one, zero = np.ones_like(positives), np.zeros_like(positives)
     return {
@@ -273,9 +271,8 @@ def _weights(
 
 def interval_table(state: State, of: str, tail: float) -> pd.DataFrame:
     """Return the table of `PrivateCounts.confidence_intervals`; `tail` is each limit's error."""
-    noisy = NoisyCounts(
-        state.negatives.astype(np.float64), state.positives.astype(np.float64), state.variance
-    )
+    counts = state.negatives.astype(np.float64), state.positives.astype(np.float64)
+    noisy = NoisyCounts(*counts, state.variance)
     low, high = state.bins.ranges_of(np.arange(state.negatives.shape[1]))
     aucs = NoisyAUCs(noisy.take(noisy.has_signal), low == high)
     if of == "statistics":

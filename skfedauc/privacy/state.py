@@ -273,9 +273,7 @@ def read_content(data: Any, name: str) -> State:
         shape = (1 if labels is None else labels.size), bins.n_bins or 0
         types = dict.fromkeys(_COLUMNS, file_format.INTEGER)
         table = file_format.table_of(file, data, shape[0] * shape[1], types)
-        *places, negatives, positives = (
-            column.to_numpy().reshape(shape) for column in table.columns
-        )
+        *places, negatives, positives = (of.to_numpy().reshape(shape) for of in table.columns)
         digest = file_format.digest(facts, [negatives, positives])
         check(
             {
