@@ -30,19 +30,25 @@ class ClusterCounts:
     units: ScoreCounts
     group_of: Numbers
     cluster_of: Numbers
-    n_groups: int
-    n_clusters: int
+
+    @property
+    def n_groups(self) -> int:
+        """Group count; 0 without rows."""
+        return int(self.group_of.max(initial=-1)) + 1
+
+    @property
+    def n_clusters(self) -> int:
+        """Cluster count."""
+        return int(self.cluster_of.max(initial=-1)) + 1
 
     @classmethod
     def of_rows(cls, rows: _rows.Rows, n_jobs: int | None = None) -> ClusterCounts:
         """Count validated rows with clusters by group and cluster, with `n_jobs` threads."""
         assert rows.clusters is not None
-        n_groups = 1 if rows.labels is None else rows.labels.size
-        n_clusters = int(rows.clusters.max(initial=-1)) + 1
         codes = np.zeros(rows.scores.size, np.intp) if rows.codes is None else rows.codes
-        unit, group_of, cluster_of = _units_of(codes, rows.clusters, n_clusters)
+        unit, group_of, cluster_of = _units_of(codes, rows.clusters)
         units = rows._replace(codes=unit, labels=np.arange(group_of.size), names=())
-        return cls(counts_of_rows(units, n_jobs), group_of, cluster_of, n_groups, n_clusters)
+        return cls(counts_of_rows(units, n_jobs), group_of, cluster_of)
 
     @classmethod
     def of_counts(cls, counts: ScoreCounts, position: int) -> tuple[ScoreCounts, ClusterCounts]:
@@ -55,7 +61,7 @@ class ClusterCounts:
         labels = counts.groups or ()
         if not labels:
             none = np.zeros(0, np.intp)
-            return counts, cls(counts, none, none, 0, 0)
+            return counts, cls(counts, none, none)
         has_groups = isinstance(labels[0], tuple)
 
         def without_cluster(label: Any) -> Any:
@@ -65,9 +71,8 @@ class ClusterCounts:
         by_group = counts.regroup(without_cluster if has_groups else None)
         group_of = positions_of(map(without_cluster, labels), by_group.groups or (None,))
         clusters = [label[position] if has_groups else label for label in labels]
-        distinct = tuple(dict.fromkeys(clusters))
-        cluster_of = positions_of(clusters, distinct)
-        return by_group, cls(counts, group_of, cluster_of, len(by_group), len(distinct))
+        cluster_of = positions_of(clusters, tuple(dict.fromkeys(clusters)))
+        return by_group, cls(counts, group_of, cluster_of)
 
     @property
     def n_shared(self) -> int:
@@ -83,37 +88,30 @@ class ClusterCounts:
 
     def without_groups(self) -> ClusterCounts:
         """Return the counts with all rows in one group; a cluster can then have several units."""
-        group_of = np.zeros_like(self.group_of)
-        return dataclasses.replace(self, group_of=group_of, n_groups=min(self.n_groups, 1))
+        return dataclasses.replace(self, group_of=np.zeros_like(self.group_of))
 
-    def regroup(self, numbers: Numbers, n_groups: int) -> ClusterCounts:
+    def regroup(self, numbers: Numbers) -> ClusterCounts:
         """Return the counts by other groups, given each group's new number."""
-        unit, group_of, cluster_of = _units_of(
-            numbers[self.group_of], self.cluster_of, self.n_clusters
-        )
+        unit, group_of, cluster_of = _units_of(numbers[self.group_of], self.cluster_of)
         labels = self.units.groups or ()
         units = self.units.regroup(dict(zip(labels, unit.tolist(), strict=True)))
-        return ClusterCounts(units, group_of, cluster_of, n_groups, self.n_clusters)
+        return ClusterCounts(units, group_of, cluster_of)
 
     def select_groups(self, numbers: Numbers) -> ClusterCounts:
         """Return some groups' counts, given their numbers in increasing order."""
         place = np.full(self.n_groups, -1, np.intp)
         place[numbers] = np.arange(numbers.size)
         kept = np.flatnonzero(place[self.group_of] >= 0)
-        cluster_of, distinct = number_integers(self.cluster_of[kept])
-        return ClusterCounts(
-            select_groups(self.units, kept),
-            place[self.group_of[kept]],
-            cluster_of,
-            numbers.size,
-            distinct.size,
-        )
+        cluster_of, _ = number_integers(self.cluster_of[kept])
+        units = select_groups(self.units, kept)
+        return ClusterCounts(units, place[self.group_of[kept]], cluster_of)
 
 
-def _units_of(groups: Numbers, clusters: Numbers, n_clusters: int) -> tuple[Numbers, ...]:
+def _units_of(groups: Numbers, clusters: Numbers) -> tuple[Numbers, ...]:
     """Return the unit of each group and cluster, and the group and the cluster of each unit."""
+    n_clusters = int(clusters.max(initial=0)) + 1
     unit, distinct = number_integers(groups.astype(np.int64) * n_clusters + clusters)
-    return unit, *np.divmod(distinct.astype(np.intp), max(n_clusters, 1))
+    return unit, *np.divmod(distinct.astype(np.intp), n_clusters)
 
 
 def position_of_clusters(clusters: Any, names: tuple[str, ...]) -> int:

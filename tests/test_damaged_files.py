@@ -9,6 +9,7 @@ import contextlib
 import datetime
 import gc
 import json
+import operator
 import os
 import pathlib
 import pickle
@@ -238,19 +239,12 @@ def summed(columns, n_numbers):
         column.to_pylist() if hasattr(column, "to_pylist") else column.tolist()
         for column in columns[-n_numbers:]
     ]
-    found = {}
+    found, ends = {}, [min, max] if n_numbers in (4, 8) else []
+    add = [*ends, *[operator.add] * (n_numbers - len(ends))]
     for key, *row in zip(zip(*keys, strict=True), *numbers, strict=True):
-        before = found.get(key)
-        found[key] = (
-            row
-            if before is None
-            else [
-                (min if number == 0 else max)(old, new)
-                if n_numbers in (4, 8) and number < 2
-                else old + new
-                for number, (old, new) in enumerate(zip(before, row, strict=True))
-            ]
-        )
+        before = found.setdefault(key, row)
+        if before is not row:
+            found[key] = [of(*pair) for of, *pair in zip(add, before, row, strict=True)]
     return found
 
 

@@ -296,6 +296,8 @@ def test_empty_states_of_any_type_are_equal_and_merge(left, right):
     assert empty[0] == empty[1] == both == ScoreCounts.merge(empty[::-1])
     assert both.groups == ()
     assert both + one == one + both == ScoreCounts.merge([empty[0], one, empty[1]]) == one
+    whole = one.regroup(None)
+    assert both + whole == whole + both == whole
     assert pickle.loads(pickle.dumps(both)) == both
     assert both.to_counts().empty
     assert GroupAUC(both, undefined="ignore").by_group.empty

@@ -211,9 +211,7 @@ def _by_columns(pairs: GroupPairs, names: Sequence[str], chosen: Sequence[str]) 
     parts = labels_by(labels, names, chosen)
     counts = pairs.counts.regroup(dict(zip(labels, parts, strict=True)))
     if clusters is not None:
-        clusters = clusters.regroup(
-            _group_codes.positions_of(parts, counts.groups or ()), len(counts)
-        )
+        clusters = clusters.regroup(_group_codes.positions_of(parts, counts.groups or ()))
     return GroupPairs(counts, clusters=clusters)
 
 

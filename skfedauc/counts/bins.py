@@ -88,9 +88,8 @@ class _Probabilities:
 
         def number(distance: nw.Expr) -> nw.Expr:
             in_octaves = _part_of_octave(distance, exponents, self.parts) + 2.0
-            return _either(
-                distance < 2.0 ** exponents[0], _either(distance > 0, 1.0, 0.0), in_octaves
-            )
+            is_below = distance < 2.0 ** exponents[0]
+            return _either(is_below, _either(distance > 0, 1.0, 0.0), in_octaves)
 
         upper, middle = float(self.last) - number(1 - score), float(self.last // 2 + 1)
         return _either(score < 0.5, number(score), _either(score > 0.5, upper, middle))
@@ -161,9 +160,7 @@ class _Edges:
         return self._lowest[numbers]
 
     def expression(self, score: nw.Expr) -> nw.Expr:
-        numbers = list(map(float, range(self.last + 1)))
-        found: nw.Expr = _chosen(score, self.edges, numbers)
-        return found
+        return _chosen(score, self.edges, list(map(float, range(self.last + 1))))
 
 
 def _shift_of(parts: int) -> int:
@@ -609,15 +606,16 @@ def _part_of_octave(value: nw.Expr, exponents: range, parts: int) -> nw.Expr:
     factors = [parts / low for low in lowest]
     # The lowest value of an octave, times its factor, is the number of parts.
     firsts = [float((number - 1) * parts) for number in range(len(lowest))]
-    number: nw.Expr = (value * _chosen(value, lowest[1:], factors)).floor()
-    first: nw.Expr = _chosen(value, lowest[1:], firsts)
-    return number + first
+    number = (value * _chosen(value, lowest[1:], factors)).floor()
+    return number + _chosen(value, lowest[1:], firsts)
 
 
-def _chosen(value: nw.Expr, edges: Sequence[float], results: Sequence[float]) -> Any:
+def _chosen(value: nw.Expr, edges: Sequence[float], results: Sequence[float]) -> nw.Expr:
     """Return result i for values from edge i - 1 to below edge i, from a balanced tree."""
+    import narwhals.stable.v2 as nw
+
     if not edges:
-        return results[0]
+        return nw.lit(results[0])
     middle = len(edges) // 2
     below = _chosen(value, edges[:middle], results[: middle + 1])
     above = _chosen(value, edges[middle + 1 :], results[middle + 1 :])

@@ -23,31 +23,14 @@ from skfedauc._input import object_array
 from skfedauc._kernel import Cells, compact_counts
 from skfedauc._output_file import check_path
 from skfedauc._words import described, listed, shortened
+from skfedauc.counts import files
 from skfedauc.counts.bins import Bins
 from skfedauc.counts.disclosure import Disclosure, Withheld
-from skfedauc.counts.files import (
-    N_ROWS,
-    PREFIXES,
-    RANGE_COLUMNS,
-    WEIGHT_COLUMNS,
-    LimitError,
-    Limits,
-    OtherFileError,
-    RefusedError,
-    check,
-    column_names,
-    entry_of,
-    label_of,
-    named_columns,
-    pyarrow_parquet,
-    stacked,
-    values_of,
-)
 from skfedauc.counts.moments import OwnMoments, Summary, dtype_of_u2
 from skfedauc.counts.reducing import regrouped
 from skfedauc.counts.state import Source, State, checked, in_order
 
-pq = pyarrow_parquet()  # raises the error for a missing package
+pq = files.pyarrow_parquet()  # raises the error for a missing package
 import pyarrow as pa  # noqa: E402
 from pyarrow import compute  # noqa: E402
 
@@ -83,9 +66,9 @@ _BYTES_PER_VALUE, _FEW_BYTES = 64, 1 << 20
 
 
 def content_of(state: State) -> bytes:
-    starts, values = values_of(state)
+    starts, values = files.values_of(state)
     sizes = np.diff(starts)
-    of_groups = {name: _column_of(of) for name, of in named_columns(state, values).items()}
+    of_groups = {name: _column_of(of) for name, of in files.named_columns(state, values).items()}
     group_of_row = pa.array(np.repeat(np.arange(sizes.size), sizes))
     columns = {name: array.take(group_of_row) for name, (_, array) in of_groups.items()}
     for name, array in values.items():
@@ -133,7 +116,7 @@ def _facts_of(state: State, columns: list[dict[str, Any]]) -> dict[str, Any]:
     if rule.withheld != Withheld():
         labels = rule.withheld.labels
         facts["withheld"] = rule.withheld._asdict()
-        facts["withheld"]["labels"] = None if labels is None else list(map(entry_of, labels))
+        facts["withheld"]["labels"] = None if labels is None else list(map(files.entry_of, labels))
     return facts
 
 
@@ -147,7 +130,7 @@ def _repeats(values: NDArray[np.float64]) -> bool:
 def _type_of(name: str, *, is_weighted: bool) -> Any:
     if name.endswith("u2") and not is_weighted:  # more than 64 bits
         return pa.decimal128(25, 0)
-    return pa.int64() if name in N_ROWS else pa.float64()
+    return pa.int64() if name in files.N_ROWS else pa.float64()
 
 
 def checksum(facts: bytes, table: Any) -> str:
@@ -214,20 +197,20 @@ def _changes(*columns: NDArray[Any]) -> NDArray[np.intp]:
 # Reading
 
 
-def read_path(path: str | os.PathLike[str], limits: Limits, of: str = "") -> State:
+def read_path(path: str | os.PathLike[str], limits: files.Limits, of: str = "") -> State:
     """Return the counts in a file; messages have `of` before its name."""
     data = read_file(path, most=limits.max_bytes)
     return read_content(data, f"{of}{os.fspath(path)!r}", limits)
 
 
-def read_content(data: Any, name: str, limits: Limits) -> State:
+def read_content(data: Any, name: str, limits: files.Limits) -> State:
     """Return a file's counts, if the file is whole and rows with these counts can exist."""
     try:
         limits.check("max_bytes", len(data), "it has {} bytes or more")
         with reading(data, name, "ScoreCounts", VERSION) as (file, facts):
             state = _read(file, facts, data, limits)
-    except LimitError as error:
-        raise LimitError(f"{name} is refused: {error}.") from None
+    except files.LimitError as error:
+        raise files.LimitError(f"{name} is refused: {error}.") from None
     return checked(state, name)
 
 
@@ -240,20 +223,16 @@ def read_sources(path: Any) -> tuple[Source, ...]:
         return ()
 
 
-def _read(file: Any, told: dict[str, Any], data: Any, limits: Limits) -> State:
+def _read(file: Any, told: dict[str, Any], data: Any, limits: files.Limits) -> State:
     is_old = told["version"] < VERSION
     facts = _updated(told, file.schema_arrow.names) if is_old else told
     _check_facts(facts, limits)
     described, metadata = facts["group_columns"] or [], file.metadata.metadata
-    wanted = column_names(
-        facts["level"],
-        is_weighted=facts["is_weighted"],
-        has_limits=bool(facts.get("has_limits")),
-    )
+    wanted = files.column_names(facts["level"], facts["is_weighted"], facts.get("has_limits"))
     table = _table(file, facts, wanted, data, limits)
     starts, columns = _runs(table, len(described))
     values = {name: _values(table[name], name) for name in wanted}
-    for name in N_ROWS:
+    for name in files.N_ROWS:
         found = int(values[name].sum(dtype=np.uint64))
         if found != facts[name]:
             raise ValueError(f"its metadata has {name} {facts[name]}, and its column {found}")
@@ -270,34 +249,26 @@ def _read(file: Any, told: dict[str, Any], data: Any, limits: Limits) -> State:
     return state
 
 
-# Types of the values in the metadata; the optional ones may be None or absent.
-_TYPES = {
-    "package": str,
-    "level": str,
-    "n_cells": int,
-    "n_negatives": int,
-    "n_positives": int,
-    "n_missing": int,
-    "is_weighted": bool,
-    "has_limits": bool,
-    "group_columns": list,
-    "labels_seen": list,
-    "sources": list,
-    "min_count": int,
-    "withheld": dict,
+# Keys of the metadata by the type of their values; the optional ones may be None or absent.
+_KEYS = {
+    str: ("package", "level"),
+    int: ("n_cells", "n_negatives", "n_positives", "n_missing", "min_count"),
+    bool: ("is_weighted", "has_limits"),
+    list: ("group_columns", "labels_seen", "sources"),
+    dict: ("withheld",),
 }
 _OPTIONAL = ("has_limits", "group_columns", "min_count", "withheld")
 
 
-def _check_facts(facts: dict[str, Any], limits: Limits) -> None:
-    for key, kind in _TYPES.items():
+def _check_facts(facts: dict[str, Any], limits: files.Limits) -> None:
+    for kind, key in ((kind, key) for kind, keys in _KEYS.items() for key in keys):
         value = facts.get(key)
         if type(value) is not kind and not (value is None and key in _OPTIONAL):
             raise ValueError(f"its metadata has no {key} of type {kind.__name__}")
     level, withheld, columns = facts["level"], facts.get("withheld"), facts["group_columns"] or []
     classes = [*facts["labels_seen"], *[facts["pos_label"]] * (facts["pos_label"] is not None)]
     own = facts.get("group_names", [])
-    check(
+    files.check(
         {
             "it is a checkpoint of from_batches, with only a part of the rows": "checkpoint"
             not in facts,
@@ -349,7 +320,7 @@ def _known_facts(facts: Mapping[str, Any]) -> dict[str, Any]:
     bins, withheld = facts.get("bins"), facts.get("withheld")
     told = Withheld(**(withheld or {}))
     if told.labels is not None:
-        told = told._replace(labels=tuple(map(label_of, told.labels)))
+        told = told._replace(labels=tuple(map(files.label_of, told.labels)))
     of_bins = None if bins is None else Bins.from_dict(bins)
     names = [column["name"] for column in facts["group_columns"] or []]
     return {
@@ -363,7 +334,7 @@ def _known_facts(facts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _table(
-    file: Any, facts: dict[str, Any], wanted: Sequence[str], data: Any, limits: Limits
+    file: Any, facts: dict[str, Any], wanted: Sequence[str], data: Any, limits: files.Limits
 ) -> Any:
     """Return a file's table, with texts as numbers of distinct texts."""
     kinds = {column["name"]: column["kind"] for column in facts["group_columns"] or []}
@@ -381,14 +352,14 @@ def _table(
     return table
 
 
-def _check_limits_of_size(metadata: Any, n_texts: int, limits: Limits) -> None:
+def _check_limits_of_size(metadata: Any, n_texts: int, limits: files.Limits) -> None:
     """Refuse content beyond the receiver's limits before it is read."""
     in_memory = size_in_memory(metadata)
     limits.check("max_bytes", in_memory, "its content would take {} bytes of memory")
     # A character of UTF-8 has up to 4 bytes. Pages hold a text once, or once per row.
     per_row = _BYTES_PER_VALUE * metadata.num_columns + 4 * limits.max_label_length * n_texts
     if size_declared(metadata) > _FEW_BYTES + per_row * metadata.num_rows:
-        raise LimitError(
+        raise files.LimitError(
             f"its {metadata.num_rows:,} rows would take {in_memory:,} bytes of memory, so it has "
             f"labels above the receiver's limit of {limits.max_label_length:,} characters; pass "
             "limits=Limits(max_label_length=...) to accept it"
@@ -413,7 +384,7 @@ def _values(column: Any, name: str) -> NDArray[Any]:
     if pa.types.is_decimal(column.type):
         return object_array(map(int, column.cast(pa.string()).to_pylist()))
     values: NDArray[Any] = column.to_numpy()
-    if name in N_ROWS and values.size and int(values.min()) < 0:
+    if name in files.N_ROWS and values.size and int(values.min()) < 0:
         place = int(np.argmax(values < 0))
         raise ValueError(f"column {name} has {values[place]} in row {place}")
     return values
@@ -423,15 +394,16 @@ def _state_of(
     starts: NDArray[np.int64], values: Mapping[str, Any], labels: Any, facts: dict[str, Any]
 ) -> State:
     """Return a state from rows in any order; rows in order keep their arrays."""
-    weights, ranges = stacked(values, WEIGHT_COLUMNS), stacked(values, RANGE_COLUMNS)
-    negatives, positives = (values[name] for name in N_ROWS)
+    weights = files.stacked(values, files.WEIGHT_COLUMNS)
+    ranges = files.stacked(values, files.RANGE_COLUMNS)
+    negatives, positives = (values[name] for name in files.N_ROWS)
     is_sorted = labels is None or _labels.are_sorted_labels(labels)
     content: Cells | Summary
     if facts["disclosure"].level == "summary":
         if starts[-1] != (starts.size - 1 if labels is None else len(set(labels.tolist()))):
             raise ValueError("it is a summary with several rows of a group")
         dtype = dtype_of_u2(negatives, positives) if weights is None else np.dtype(np.float64)
-        prefixes = [prefix for prefix in PREFIXES if f"{prefix}u2" in values]
+        prefixes = [prefix for prefix in files.PREFIXES if f"{prefix}u2" in values]
         u2 = np.stack([values[f"{prefix}u2"].astype(dtype) for prefix in prefixes])
         sums = [[values[prefix + of] for of in OwnMoments._fields] for prefix in prefixes]
         content = Summary(negatives, positives, weights, u2, np.array(sums))
@@ -493,7 +465,7 @@ def _check_dates(dates: Iterable[Any]) -> None:
 
 def _coded(known: list[Any]) -> tuple[dict[str, Any], list[Any]]:
     """Return the facts and the values of a column of labels without a simple type."""
-    entries = [entry_of(item) for item in known]
+    entries = [files.entry_of(item) for item in known]
     zones = {entry.get("zone") if isinstance(entry, dict) else None for entry in entries}
     if len(zones) == 1 and None not in zones:
         return {"kind": "instant", "zone": zones.pop()}, known
@@ -529,7 +501,7 @@ def _labels_of(facts: Mapping[str, Any], array: Any) -> list[Any]:
     else:
         items = (array.dictionary_decode() if kind in _TEXTS else array).to_pylist()
     if kind == "coded":
-        label_of_text = {text: label_of(entry) for text, entry in facts["labels"]}
+        label_of_text = {text: files.label_of(entry) for text, entry in facts["labels"]}
         # Labels that a simpler kind of column can hold have arrays of another type.
         if _column_of(object_array(label_of_text.values()))[0]["kind"] != "coded":
             raise ValueError("coded labels are of another kind")
@@ -665,7 +637,7 @@ def reading(data: Any, name: str, kind: str, newest: int) -> Iterator[tuple[Any,
         if MAGIC.startswith(head) and (tail != MAGIC or len(data) == len(MAGIC)):
             raise ValueError("its end is missing, so it was probably cut off when it was copied")
         if head != MAGIC:
-            raise OtherFileError(
+            raise files.OtherFileError(
                 f"{name} is not a file of {kind}, which begins with {MAGIC!r}; got {head!r}. Pass "
                 f"what {kind}.save or to_bytes wrote."
             )
@@ -679,7 +651,7 @@ def reading(data: Any, name: str, kind: str, newest: int) -> Iterator[tuple[Any,
                 f"{declared:,}"
             )
         yield file, facts
-    except RefusedError:
+    except files.RefusedError:
         raise
     except Exception as error:  # a damaged file may raise any exception
         reason = str(error) if type(error) is ValueError else f"{type(error).__name__}: {error}"
@@ -697,14 +669,14 @@ def _check_format(facts: dict[str, Any], name: str, kind: str, newest: int) -> N
     if found != FORMATS[kind]:
         others = [other for other, known in FORMATS.items() if known == found]
         mend = "A table of counts is read by ScoreCounts.from_counts(**pandas.read_parquet(path))."
-        raise OtherFileError(
+        raise files.OtherFileError(
             f"{name} is a Parquet file, but {kind}.save did not write it. "
             f"{f'Read it by {others[0]}.load or from_bytes.' if others else mend}"
         )
     if type(version) is not int or version < 1:
         raise ValueError(f"its metadata has the version {shortened(version)}")
     if version > newest:
-        raise RefusedError(
+        raise files.RefusedError(
             f"{name} has version {version} of the file format, written by skfedauc "
             f"{shortened(facts.get('package'))}; skfedauc {skfedauc.__version__} reads versions "
             f"up to {newest}. Upgrade by: pip install --upgrade skfedauc"

@@ -222,7 +222,7 @@ class Saved(Immutable):
         raise NotImplementedError
 
 
-def column_names(level: str, *, is_weighted: bool, has_limits: bool) -> tuple[str, ...]:
+def column_names(level: str, is_weighted: bool, has_limits: bool | None) -> tuple[str, ...]:
     """Return the column names after the group columns.
 
     A summary has `u2`, twice Mann-Whitney's U, and the sums in `OwnMoments`; ``lowest_`` and
@@ -247,11 +247,7 @@ def values_of(state: State) -> tuple[NDArray[np.int64], dict[str, NDArray[Any]]]
     else:
         for u2, moments in zip(summary.u2, summary.moments, strict=True):
             columns += [u2, *moments]
-    names = column_names(
-        state.disclosure.level,
-        is_weighted=state.is_weighted,
-        has_limits=summary is not None and summary.has_limits,
-    )
+    names = column_names(state.disclosure.level, state.is_weighted, not state.has_exact_aucs)
     return content.starts, dict(zip(names, columns, strict=True))
 
 

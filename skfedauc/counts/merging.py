@@ -49,9 +49,7 @@ class MergeError(ValueError):
     `message`.
     """
 
-    def __init__(
-        self, fact: str, mend: str = "", reason: str = "", message: str | None = None
-    ) -> None:
+    def __init__(self, fact: str, mend: str = "", reason: str = "", message: str = "") -> None:
         super().__init__(message or (f"{fact}. {mend}" if mend else fact))
         self.fact, self.reason = fact, reason
 
@@ -68,13 +66,8 @@ def sum_of(parts: Sequence[State]) -> State:
     """Add up score counts that agree, in one pass."""
     if len(parts) == 1:
         return parts[0]
-    tables = [part.labels for part in parts if part.labels is not None]
-    if tables:
-        numbers, labels = _group_codes.unite_labels(tables)
-        n_groups = labels.size
-    else:
-        numbers, labels = [np.arange(part.n_groups) for part in parts], None
-        n_groups = max(part.n_groups for part in parts)
+    numbers, labels = united_labels(parts)
+    n_groups = max(part.n_groups for part in parts) if labels is None else labels.size
     negatives, positives = zip(*(part.n_rows for part in parts), strict=True)
     n_missing = [part.n_missing for part in parts]
     check_n_rows(negatives=negatives, positives=positives, rows_left_out=n_missing)
@@ -105,6 +98,15 @@ def sum_of(parts: Sequence[State]) -> State:
     return State(merged, **facts)
 
 
+def united_labels(parts: Sequence[Any]) -> tuple[list[NDArray[np.intp]], NDArray[Any] | None]:
+    """Number the groups of all parts by common labels."""
+    tables = [part.labels for part in parts if part.labels is not None]
+    if len(tables) == len(parts):
+        return _group_codes.unite_labels(tables)
+    # Parts that do not lack groups have no rows here.
+    return [np.arange(part.n_groups) for part in parts], None
+
+
 class Part:
     """A merge's part: counts in memory, or a file whose `counts` are read when they are needed."""
 
@@ -115,12 +117,11 @@ class Part:
         self.is_in_memory = isinstance(counts, State)
         self.sources = self._sources_read = known.sources if isinstance(known, State) else known
         self.facts = _facts_of(known) if isinstance(known, State) else None
-        self.keys = frozenset(source.key for source in self.sources)
         self.is_named = all(source.name is not None for source in self.sources)
         # Rows without a source are as in a file, where they have an identifier of their own.
         has_own = bool(self.sources) and isinstance(known, State) and not known.is_complete
         self.own = frozenset({(f"rows without a source {id(known)}",)} if has_own else ())
-        self.keys |= self.own
+        self.keys = self.own.union(source.key for source in self.sources)
 
     @functools.cached_property
     def content(self) -> tuple[Any, ...]:
@@ -348,6 +349,7 @@ def merged(
     is_replacing = _input.check_option("repeated", repeated, ("raise", "replace")) == "replace"
     of_models = _input.check_option("models", models, ("same", "any"))
     with_periods = _input.check_flag(by_period, "by_period")
+    read = functools.partial(_at_one_level, rule=rule, with_periods=with_periods)
     is_skipping = _input.check_option("on_invalid", on_invalid, ("raise", "skip")) == "skip"
     invalid: Invalid = []
     found = list(_parts_of(parts, check_limits(limits), invalid if is_skipping else None))
@@ -360,7 +362,7 @@ def merged(
         agreement = Agreement(models=of_models)
         for part in order:
             with refused.leaving_out(part):
-                _, state = _at_one_level(part, rule, with_periods)
+                _, state = read(part)
                 agreement.admit(part.name, state, has_own_rows=False)
     total = None
     while total is None:  # What a refused part has replaced counts again.
@@ -373,7 +375,7 @@ def merged(
         kept, overlapping = _each_once(valid, is_replacing, refused)
         if len(refused) == n_refused:
             added = [part for part in order if part in kept]
-            total = _sum_of_files(added, Agreement(models=of_models), rule, with_periods, refused)
+            total = _sum_of_files(added, Agreement(models=of_models), read, refused)
     errors = refused | overlapping
     invalid += [(part.name, errors[part]) for part in found if part in errors]
     again = [part.name for part in found if part not in kept and part not in errors]
@@ -390,9 +392,8 @@ def words_of_invalid(invalid: Invalid) -> str:
 def _parts_of(parts: Any, limits: Limits, invalid: Invalid | None) -> Iterator[Part]:
     """Yield the parts of a merge; `invalid` gets the errors of files to leave out, None raises."""
     is_table = hasattr(parts, "columns") or hasattr(parts, "column_names")
-    is_single = isinstance(parts, str | bytes | os.PathLike) or isinstance(
-        getattr(parts, "_state", None), State
-    )
+    state = getattr(parts, "_state", None)  # the class of score counts uses this module
+    is_single = isinstance(parts, str | bytes | os.PathLike) or isinstance(state, State)
     if is_table or is_single or not isinstance(parts, Iterable):
         raise _wrong_parts(type(parts).__name__ if is_table else described(parts))
     named = parts.items() if isinstance(parts, Mapping) else ((None, part) for part in parts)
@@ -400,7 +401,7 @@ def _parts_of(parts: Any, limits: Limits, invalid: Invalid | None) -> Iterator[P
     for number, (name, part) in enumerate(named):
         if isinstance(parts, Mapping) and not (isinstance(name, str) and name):
             raise _wrong_parts(f"the name {described(name)}")
-        state = getattr(part, "_state", None)  # the class of score counts uses this module
+        state = getattr(part, "_state", None)
         if isinstance(state, State):
             yield Part(name or f"part {number}", state, state)
             continue
@@ -435,11 +436,7 @@ def _wrong_parts(got: str) -> TypeError:
 
 
 def _sum_of_files(
-    kept: Sequence[Part],
-    agreement: Agreement,
-    rule: Disclosure | None,
-    with_periods: bool,
-    refused: _Errors,
+    kept: Sequence[Part], agreement: Agreement, read: Callable[[Part], Any], refused: _Errors
 ) -> State | None:
     """Add up parts at one level, reading files one at a time; None if a part is refused."""
     sent, alike = dict[bytes, Part](), list[tuple[str, str]]()
@@ -448,7 +445,7 @@ def _sum_of_files(
     size, n_refused = 0, len(refused)
     for part in kept:
         with refused.leaving_out(part):
-            whole, state = _at_one_level(part, rule, with_periods)
+            whole, state = read(part)
             agreement.admit(part.name, state)
             waiting.append(state)
             if not part.is_in_memory:
@@ -534,20 +531,20 @@ class Agreement:
         self._classes = _labels.Classes()
         # The first part with each value of a fact, which a method gives its name
         self._first: defaultdict[str, dict[Any, Any]] = defaultdict(dict)
+        self._first_of_group: dict[Any, str] = {}  # among summaries
 
     def admit(self, name: str, state: State, *, has_own_rows: bool = True) -> None:
         """Check a part and its level; a part that is refused leaves no trace.
 
         Without rows of its own, it may be a summary of groups that another part has.
         """
-        groups, classes = self._first.pop("group", {}), self._classes
-        before = {fact: dict(known) for fact, known in self._first.items()}
-        self._first["group"] = groups
+        first = {fact: dict(known) for fact, known in self._first.items()}
+        classes = self._classes
         try:
             self.check(name, state)
             self.check_level(name, state, has_own_rows=has_own_rows)
         except MergeError:
-            self._first, self._classes = defaultdict(dict, before | {"group": groups}), classes
+            self._first, self._classes = defaultdict(dict, first), classes
             raise
 
     def check(self, name: str, state: State) -> None:
@@ -600,7 +597,7 @@ class Agreement:
 
     def _check_groups_of_summary(self, name: str, state: State) -> None:
         labels = [None] if state.labels is None else state.labels.tolist()
-        labels, known = labels if state.n_groups else [], self._first["group"]
+        labels, known = labels if state.n_groups else [], self._first_of_group
         for label in filter(known.__contains__, labels):
             first = known[label]
             group = "without groups" if label is None else f"of the group {shortened_label(label)}"

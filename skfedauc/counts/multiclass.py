@@ -197,10 +197,8 @@ class MulticlassCounts:
 
 
 def counts_of_classes(rows: MulticlassRows, disclosure: Any = "exact") -> MulticlassCounts:
-    parts = {
-        key: counts_of_rows(rows.of(key)).reduced(disclosure)
-        for key in keys_of(rows.by_class, rows.multi_class)
-    }
+    keys = keys_of(rows.by_class, rows.multi_class)
+    parts = {key: counts_of_rows(rows.of(key)).reduced(disclosure) for key in keys}
     return MulticlassCounts(tuple(rows.by_class), rows.multi_class, parts)
 
 

@@ -118,9 +118,7 @@ class ScoreCounts(Saved):
         """Return counts of the same rows, which a merge never takes for those before."""
         if state is self._state:
             return self
-        return ScoreCounts._of(
-            state._replace(sources=in_order(of.changed() for of in state.sources))
-        )
+        return self._of(state._replace(sources=in_order(of.changed() for of in state.sources)))
 
     @classmethod
     def from_predictions(

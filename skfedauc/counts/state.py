@@ -311,26 +311,23 @@ class State(_Facts):
         """Exact counts with the lowest and the highest AUCs, of any rows, that ranges permit."""
         content = self.content
         if isinstance(content, Summary):
-            last = len(content.u2) - 1
+            u2, moments = content.u2, content.moments
             lowest, highest = (
-                content._replace(u2=content.u2[[n]], moments=content.moments[[n]])
-                for n in (min(1, last), last)
+                self._replace(content=content._replace(u2=u2[n], moments=moments[n]))
+                for n in ([min(1, len(u2) - 1)], [-1])
             )
-            return self._replace(content=lowest), self._replace(content=highest)
+            return lowest, highest
         if self.ranges is None:
             return self, self
         # Rows of both classes have separate scores.
         apart, cell = by_class(content)
         exact = self._replace(ranges=None).with_disclosure(level="exact", bins=None)
-        low, high = self.ranges[:, cell]
-        ends = (
-            apart._replace(scores=np.where(apart.positives > 0, *of_classes))
-            for of_classes in ((low, high), (high, low))
+        ranges, codes = self.ranges[:, cell], content.groups[cell]
+        lowest, highest = (
+            exact._replace(content=apart._replace(scores=scores)).summed(codes)
+            for scores in np.where(apart.positives > 0, ranges, ranges[::-1])
         )
-        low_aucs, high_aucs = (
-            exact._replace(content=end).summed(content.groups[cell]) for end in ends
-        )
-        return low_aucs, high_aucs
+        return lowest, highest
 
     def summed(self, codes: NDArray[np.intp] | None) -> State:
         """Return the state after sorting its cells, and adding up those of one group and score.
@@ -421,18 +418,15 @@ def state_of_rows(rows: _rows.Rows, n_jobs: int | None = None) -> State:
     n_groups = 1 if rows.labels is None else rows.labels.size
     if rows.scores.size >= _MANY_ROWS and kernel.name() == "numpy":
         _warn_of_slow_kernel()
-    cells = kernel.count_rows(
-        rows.scores, rows.positive, rows.codes, n_groups, rows.weights, _input.check_n_jobs(n_jobs)
-    )
-    return State(
-        cells,
-        rows.labels,
-        group_names=rows.names,
-        classes=rows.classes,
-        n_missing=rows.n_missing,
-        orders=rows.orders,
-        n_jobs=n_jobs,
-    )
+    n_jobs, weights = _input.check_n_jobs(n_jobs), rows.weights
+    cells = kernel.count_rows(rows.scores, rows.positive, rows.codes, n_groups, weights, n_jobs)
+    return state_of_cells(cells, rows)._replace(n_jobs=n_jobs)
+
+
+def state_of_cells(cells: Cells, rows: _rows.Rows) -> State:
+    """Return cells of rows with what is known of the rows."""
+    facts: dict[str, Any] = {"group_names": rows.names, "classes": rows.classes}
+    return State(cells, rows.labels, n_missing=rows.n_missing, orders=rows.orders, **facts)
 
 
 @functools.cache

@@ -31,7 +31,7 @@ from skfedauc.counts.disclosure import Disclosure, check_rule
 from skfedauc.counts.files import pyarrow_parquet
 from skfedauc.counts.merging import Agreement, sum_of
 from skfedauc.counts.reducing import at_level, reduced
-from skfedauc.counts.state import State, state_of_rows
+from skfedauc.counts.state import State, state_of_cells, state_of_rows
 
 # Column names by argument of `ScoreCounts.from_table`: label, score, group and weight
 Names: TypeAlias = dict[str, list[str]]
@@ -132,32 +132,23 @@ def count_table(
 ) -> State:
     """Count a table's rows, with the arguments of `ScoreCounts.from_table`."""
     names = checked_names(columns, required=("label", "score"))
-    missing = _labels.check_missing(missing)
+    options = {"pos_label": pos_label, "missing": _labels.check_missing(missing)}
     max_cells = _input.check_whole_number(max_cells, "max_cells")
     rule = check_rule(disclosure)
     frame = _frame_of(table, names)
     if isinstance(frame, nw.LazyFrame):
         with _naming_columns(names):
-            counted = _count_by_query(frame, names, pos_label, missing, max_cells, rule.bins)
+            counted = _count_by_query(frame, names, max_cells, rule.bins, **options)
     else:
         arguments = arguments_of(nw.to_native(frame), names, "table")
-        counted = counted_rows(arguments, names, pos_label, missing)
+        counted = counted_rows(arguments, names, **options)
     return reduced(counted, rule)
 
 
-def counted_rows(
-    arguments: dict[str, Any],
-    names: Names,
-    pos_label: Any,
-    missing: _labels.Missing,
-    *,
-    warn_labels: bool = True,
-) -> State:
+def counted_rows(arguments: dict[str, Any], names: Names, **options: Any) -> State:
     """Count the rows of columns in memory; errors name the columns."""
     with _naming_columns(names):
-        rows = _rows.check_rows(
-            **arguments, pos_label=pos_label, missing=missing, warn_labels=warn_labels
-        )
+        rows = _rows.check_rows(**arguments, **options)
     return state_of_rows(rows)
 
 
@@ -193,9 +184,7 @@ def _query_of(frame: nw.LazyFrame[Any], names: Names, bins: Bins | None) -> nw.L
     return rows.group_by(by).agg(**sums)
 
 
-def _weight_columns(
-    frame: nw.LazyFrame[Any], column: str
-) -> tuple[dict[str, nw.Expr], dict[str, nw.Expr]]:
+def _weight_columns(frame: nw.LazyFrame[Any], column: str) -> tuple[dict[str, nw.Expr], ...]:
     """Return columns of the weights by row, and their sums by group of rows."""
     weight = nw.col(column)
     if frame.collect_schema()[column] == nw.Boolean:
@@ -220,12 +209,7 @@ def _weight_columns(
 
 
 def _count_by_query(
-    frame: nw.LazyFrame[Any],
-    names: Names,
-    pos_label: Any,
-    missing: _labels.Missing,
-    max_cells: int,
-    bins: Bins | None,
+    frame: nw.LazyFrame[Any], names: Names, max_cells: int, bins: Bins | None, **options: Any
 ) -> State:
     """Count the rows of a lazy table, with a score for each of the bins."""
     _refuse_other_than_numbers(frame, names)
@@ -254,15 +238,9 @@ def _count_by_query(
         named = [nw.col(f"group_{i}").alias(name) for i, name in enumerate(names["group"])]
         groups = nw.to_native(found.select(named))
     # Leave rows of weight 0 out only after their validation.
-    rows = _rows.check_rows(
-        nw.to_native(found["label"]),
-        scores,
-        groups,
-        1.0 - _array(found, "is_zero") if "weight" in names else None,
-        pos_label,
-        missing=missing,
-        n_rows=n_rows,
-    )
+    has_weight = 1.0 - _array(found, "is_zero") if "weight" in names else None
+    columns = nw.to_native(found["label"]), scores, groups, has_weight
+    rows = _rows.check_rows(*columns, n_rows=n_rows, **options)
     kept = slice(None) if rows.kept is None else rows.kept
     by_class = np.stack([~rows.positive, rows.positive])
     if "weight" in names:
@@ -271,16 +249,9 @@ def _count_by_query(
             sums = [_array(found, name)[kept] for name in ("total", "squares")]
             weights = np.concatenate([np.where(by_class, of_rows, 0.0) for of_rows in sums])
     negatives, positives = np.where(by_class, n_rows[kept], 0)
-    # Adding 0.0 converts -0.0 to 0.0, because engines may count the two separately.
-    of_cells = rows.scores.astype(np.float64) + 0.0
-    return State(
-        Cells(np.zeros(0, np.int64), of_cells, negatives, positives, weights),
-        rows.labels,
-        group_names=rows.names,
-        orders=rows.orders,
-        classes=rows.classes,
-        n_missing=rows.n_missing,
-    ).summed(rows.codes)
+    scores = rows.scores.astype(np.float64)  # of which engines may count -0.0 and 0.0 apart
+    cells = Cells(np.zeros(0, np.int64), scores, negatives, positives, weights)
+    return state_of_cells(cells, rows).summed(rows.codes)
 
 
 def _array(found: nw.DataFrame[Any], name: str, dtype: Any = np.float64) -> NDArray[Any]:
@@ -344,13 +315,13 @@ def count_batches(
         )
     names = checked_names(columns)
     n_jobs = _input.check_n_jobs(n_jobs)
-    missing = _labels.check_missing(missing)
+    options = {"pos_label": pos_label, "missing": _labels.check_missing(missing)}
     rule = check_rule(disclosure)
     _refuse_single_batch(batches)
     # Workers count each batch by bins, so that no scores leave them. Summaries of the same groups
     # cannot be merged, and small counts are those of all rows: both follow at the end.
     of_batch = Disclosure(rule.level, rule.bins) if rule.level == "bins" else Disclosure()
-    count = delayed(functools.partial(_counted_batch, names, pos_label, missing, of_batch))
+    count = delayed(functools.partial(_counted_batch, names, of_batch, **options))
     n_workers = effective_n_jobs(n_jobs)
     in_flight = 1 if n_workers == 1 else 2 * n_workers
     numbered = _numbered(batches if in_flight == 1 else map(_for_workers, batches))
@@ -433,17 +404,12 @@ def _numbered(batches: Iterable[Any]) -> Iterator[tuple[int, Any]]:
 
 
 def _counted_batch(
-    names: Names,
-    pos_label: Any,
-    missing: _labels.Missing,
-    rule: Disclosure,
-    number: int,
-    batch: Any,
+    names: Names, rule: Disclosure, number: int, batch: Any, **options: Any
 ) -> State:
     """Read and count a batch; errors name it."""
     try:
         arguments = _arguments_of_batch(batch, names)
-        state = counted_rows(arguments, names, pos_label, missing, warn_labels=False)
+        state = counted_rows(arguments, names, warn_labels=False, **options)
         return at_level(state, rule)
     except Exception as error:
         raise _error_in_batch(error, number, batch) from error

@@ -351,11 +351,8 @@ class GroupAUCAggregator:
             )
         (record,) = found
         source, number, data = record.get(_SOURCE), record.get(_ROUND), record[_COUNTS]
-        if not (
-            isinstance(data, bytes)
-            and isinstance(source, str | None)
-            and isinstance(number, int | None)
-        ):
+        kinds = (data, bytes), (source, str | None), (number, int | None)
+        if not all(isinstance(value, kind) for value, kind in kinds):
             raise ValueError(f"{name} has counts that skfedauc.flower.counts_record did not make.")
         limits = self.limits if source is None else dataclasses.replace(self.limits, source=source)
         if number not in (None, server_round):
@@ -415,12 +412,6 @@ class _Reply(NamedTuple):
     name: str
     content: Any
 
-    @property
-    def metrics(self) -> dict[str, int | None]:
-        """Length of each metric that is a list by name; None for numbers."""
-        (record,) = self.content.metric_records.values()
-        return {of: len(v) if isinstance(v, list) else None for of, v in sorted(record.items())}
-
 
 def _name_of(content: RecordDict, name: str) -> str:
     """Return a reply's name in messages, with the source that it names."""
@@ -461,10 +452,11 @@ def _of_one_source(replies: list[_Reply]) -> dict[str, str]:
 
 def _other_metrics(replies: list[_Reply]) -> dict[str, str]:
     """Return the reason by name of replies whose metrics Flower cannot average with most others."""
-    names = [
-        ", ".join(of if n is None else f"{of} of length {n}" for of, n in reply.metrics.items())
-        for reply in replies
-    ]
+    names = []
+    for (record,) in (reply.content.metric_records.values() for reply in replies):
+        lengths = {of: len(v) for of, v in record.items() if isinstance(v, list)}
+        shown = {of: f"{of} of length {n}" for of, n in lengths.items()}
+        names.append(", ".join(shown.get(of, of) for of in sorted(record)))
     most = max(names, key=names.count, default="")
     return {
         reply.name: f"{reply.name} has the metrics {own}, and {replies[names.index(most)].name} "

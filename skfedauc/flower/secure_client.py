@@ -87,9 +87,7 @@ def _most_count(state: Mapping[str, Any]) -> int:
     return own["clipping_range"]
 
 
-def masks_of(
-    key: bytes, modulus: int, shapes: list[tuple[int, ...]]
-) -> list[NDArray[np.signedinteger[Any]]]:
+def masks_of(key: bytes, modulus: int, shapes: list[tuple[int, ...]]) -> list[NDArray[np.int64]]:
     """Expand a key of at least 128 bits of entropy to arrays of uniform numbers below 2**32."""
     if modulus != MODULUS:
         raise ValueError(f"masks are modulo 2**32; got the modulus {modulus}.")
@@ -260,9 +258,8 @@ def _check_lists(message: Message, records: Any) -> None:
     """Refuse to disclose both secrets of a client, or the sum of fewer than three clients."""
     content = message.content.config_records[records.RECORD_KEY_CONFIGS]
     keys = records.Key
-    active, dead = (
-        set(content.get(key, [])) for key in (keys.ACTIVE_NODE_ID_LIST, keys.DEAD_NODE_ID_LIST)
-    )
+    active = set(content.get(keys.ACTIVE_NODE_ID_LIST, []))
+    dead = set(content.get(keys.DEAD_NODE_ID_LIST, []))
     has_few = keys.ACTIVE_NODE_ID_LIST in content and len(active) < FEWEST_CLIENTS
     if active & dead or has_few:
         raise ValueError(

@@ -195,13 +195,11 @@ class NoisyAUCs:
         Of the estimate and the extreme AUC that the bins permit, it is the one whose limit is
         further out: noise can move the extreme AUC to the other side of the estimate.
         """
-        sign = 1.0 if end else -1.0
-        pairs = [self.middle, self._ends[end]]
+        sign, pairs = 1.0 if end else -1.0, (self.middle, self._ends[end])
         auc = np.stack([part.auc for part in pairs])
         reach = np.stack([part.reach(end, deviate) for part in pairs])
         further = np.argmax(sign * auc + reach, axis=0)
-        which = further, np.arange(further.size)
-        return auc[which], reach[which]
+        return np.choose(further, auc), np.choose(further, reach)
 
     def estimate(self, name: str | None, tail: float) -> Estimate:
         """Return an average of the group AUCs, of shape (1,), or without a name each group's AUC.
@@ -260,9 +258,7 @@ class NoisyAUCs:
         return _UNDEFINED._replace(value=value, ci_low=ends[:1], ci_high=ends[1:])
 
 
-def _weights(
-    name: str | None, positives: Floats, negatives: Floats
-) -> tuple[Floats, Floats, Floats]:
+def _weights(name: str | None, positives: Floats, negatives: Floats) -> tuple[Floats, ...]:
     """Return the weights of an average, and their derivatives by positives and by negatives."""
     one, zero = np.ones_like(positives), np.zeros_like(positives)
     return {
@@ -275,9 +271,8 @@ def _weights(
 
 def interval_table(state: State, of: str, tail: float) -> pd.DataFrame:
     """Return the table of `PrivateCounts.confidence_intervals`; `tail` is each limit's error."""
-    noisy = NoisyCounts(
-        state.negatives.astype(np.float64), state.positives.astype(np.float64), state.variance
-    )
+    counts = state.negatives.astype(np.float64), state.positives.astype(np.float64)
+    noisy = NoisyCounts(*counts, state.variance)
     low, high = state.bins.ranges_of(np.arange(state.negatives.shape[1]))
     aucs = NoisyAUCs(noisy.take(noisy.has_signal), low == high)
     if of == "statistics":

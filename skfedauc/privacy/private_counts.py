@@ -172,9 +172,8 @@ class PrivateCounts(Saved, State):
         facts = epsilon, rows_per_person, released, known.model, known.period
         release = Release(identifier, source, *facts)
         exact = counts.to_vector(bins, groups)  # refuses counts for which epsilon would not hold
-        negatives, positives = with_noise(
-            exact.reshape(2, grid.n_groups, grid.n_bins), epsilon, rows_per_person
-        )
+        exact = exact.reshape(2, grid.n_groups, grid.n_bins)
+        negatives, positives = with_noise(exact, epsilon, rows_per_person)
         names = counts.group_names
         return cls._of(State(negatives, positives, grid.labels, bins, (release,), names, label))
 

@@ -24,7 +24,7 @@ from skfedauc import _group_codes, _input, _labels
 from skfedauc._words import counted, listed, shortened
 from skfedauc.counts import Bins, ScoreCounts
 from skfedauc.counts.files import check, entry_of, label_of
-from skfedauc.counts.merging import Agreement, agree
+from skfedauc.counts.merging import Agreement, agree, united_labels
 from skfedauc.counts.score_counts import identified, view_of
 from skfedauc.counts.state import Source, are_sources, in_order
 from skfedauc.counts.vectors import check_for_bins, counts_by_bin
@@ -119,7 +119,6 @@ class State:
 
 
 def _by_group(state: State, of_release: Callable[[Release], float]) -> NDArray[np.float64]:
-    """Return a sum over the releases of each group."""
     position = {label: g for g, label in enumerate(state.groups or ())}
     found = np.zeros(state.n_groups)
     for release in state.releases:
@@ -144,10 +143,10 @@ def check_sizes(state: State, name: str) -> None:
 def exact_state(counts: ScoreCounts, bins: Bins, name: str) -> State:
     """Return counts by bin without noise and without a release."""
     found = view_of(counts)
-    n_groups = 1 if found.labels is None else found.labels.size
     try:
         check_for_bins(found, "PrivateCounts.merge")
-        negatives, positives = counts_by_bin(found, bins, np.arange(n_groups), n_groups)
+        of_groups = np.arange(found.n_groups), found.n_groups
+        negatives, positives = counts_by_bin(found, bins, *of_groups)
     except ValueError as error:
         raise type(error)(f"{name}: {error}") from error
     n_withheld = counts.disclosure.withheld.n_groups
@@ -163,7 +162,6 @@ def exact_state(counts: ScoreCounts, bins: Bins, name: str) -> State:
 
 
 def merged(parts: Mapping[str, State]) -> State:
-    """Add up states by name."""
     # Private counts have what it reads of exact ones.
     agreement: Any = Agreement(when=" before drawing the noise")
     first_name, first = next(iter(parts.items()))
@@ -176,11 +174,7 @@ def merged(parts: Mapping[str, State]) -> State:
         agreement.check(name, part)
     _check_distinct(parts)
     states = list(parts.values())
-    labels, tables = None, [state.labels for state in states if state.labels is not None]
-    if len(tables) == len(states):
-        numbers, labels = _group_codes.unite_labels(tables)
-    else:  # counts without rows have no groups
-        numbers = [np.zeros(state.n_groups, np.intp) for state in states]
+    numbers, labels = united_labels(states)
     n_groups = 1 if labels is None else labels.size
     negatives, positives = counts = np.zeros((2, n_groups, first.negatives.shape[1]), np.int64)
     for state, rows in zip(states, numbers, strict=True):
@@ -235,7 +229,6 @@ def _check_distinct(parts: Mapping[str, State]) -> None:
 
 
 def content_of(state: State) -> bytes:
-    """Return a file's content."""
     from skfedauc.counts import file_format
 
     position = {label: g for g, label in enumerate(state.groups or ())}
@@ -263,7 +256,6 @@ def content_of(state: State) -> bytes:
 
 
 def read_content(data: Any, name: str) -> State:
-    """Return the content of a file, after checking it."""
     from skfedauc.counts import file_format
 
     with file_format.reading(data, name, "PrivateCounts", _VERSION) as (file, facts):
@@ -280,9 +272,7 @@ def read_content(data: Any, name: str) -> State:
         shape = (1 if labels is None else labels.size), bins.n_bins or 0
         types = dict.fromkeys(_COLUMNS, file_format.INTEGER)
         table = file_format.table_of(file, data, shape[0] * shape[1], types)
-        *places, negatives, positives = (
-            column.to_numpy().reshape(shape) for column in table.columns
-        )
+        *places, negatives, positives = (of.to_numpy().reshape(shape) for of in table.columns)
         digest = file_format.digest(facts, [negatives, positives])
         check(
             {
