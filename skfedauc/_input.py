@@ -7,6 +7,7 @@ accepts True and NaN, and its import slows devices that count rows.
 from __future__ import annotations
 
 import contextlib
+import importlib
 import inspect
 import math
 import warnings
@@ -51,6 +52,17 @@ def check_keywords(given: Iterable[str], known: Iterable[str], caller: str) -> N
     for name in given:
         if name not in known:
             raise TypeError(f"{caller}() got an unexpected keyword argument {name!r}")
+
+
+def check_installed(package: str, needing: str, extra: str) -> None:
+    """Raise an error with the remedy if an optional dependency is missing."""
+    try:
+        importlib.import_module(package)
+    except ImportError as error:
+        raise ImportError(
+            f"{needing} requires {package}, which is not installed with skfedauc by default. "
+            f'Install it by: pip install "skfedauc[{extra}]"'
+        ) from error
 
 
 def is_number(value: Any) -> bool:

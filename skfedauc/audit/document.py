@@ -13,6 +13,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from skfedauc import _input
+
 _WIDTH = 96
 # What a verdict is called, and its mark, from the most adverse one
 VERDICTS = {
@@ -351,13 +353,7 @@ def _templates() -> Any:
 
 
 def check_installed() -> None:
-    try:
-        import jinja2  # noqa: F401
-    except ImportError:
-        raise ImportError(
-            "the page of an audit requires jinja2, which is not installed with skfedauc by "
-            'default. Install it by: pip install "skfedauc[html]"'
-        ) from None
+    _input.check_installed("jinja2", "the page of an audit", "html")
 
 
 def rendered(document: Document, *, is_page: bool) -> str:

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure, SubFigure
     from matplotlib.text import Text
-    from matplotlib.transforms import Bbox
 
 # Artist and text of an entry of a legend
 Entry: TypeAlias = tuple[Any, str]
@@ -70,13 +69,7 @@ LARGEST = 1e300
 
 
 def check_matplotlib(caller: str) -> None:
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError as error:
-        raise ImportError(
-            f"{caller} requires matplotlib, which is not installed with skfedauc by default. "
-            'Install it by: pip install "skfedauc[plot]"'
-        ) from error
+    _input.check_installed("matplotlib", caller, "plot")
 
 
 def check_threshold(threshold: Any) -> float:
@@ -232,19 +225,20 @@ def legend_of(ax: Axes, entries: Sequence[Entry], **kwargs: Any) -> Any:
     return legend
 
 
-def legend_off_curves(
-    ax: Axes, entries: Sequence[Entry], covers: Callable[[Bbox], bool], **kwargs: Any
-) -> None:
+def legend_off_curves(ax: Axes, entries: Sequence[Entry], **kwargs: Any) -> None:
     """Draw a legend in the axes if it covers no curve, otherwise beside or below the axes.
 
-    `covers` says whether a box, in coordinates of the axes, covers a curve. In small axes, and in a
-    figure without a layout engine, the legend stays in the axes.
+    In small axes, and in a figure without a layout engine, the legend stays in the axes.
     """
     is_laid_out = lay_out(ax)
     legend = legend_of(ax, entries, **kwargs)
-    box = legend.get_window_extent().transformed(ax.transAxes.inverted())
-    if not is_laid_out or not covers(box):
+    box = legend.get_window_extent()
+    paths = [line.get_transform().transform_path(line.get_path()) for line in ax.lines]
+    for bars in ax.collections:
+        paths += map(bars.get_transform().transform_path, bars.get_paths())
+    if not is_laid_out or not any(path.intersects_bbox(box, filled=False) for path in paths):
         return
+    box = box.transformed(ax.transAxes.inverted())
     width, height = size_of(ax)
     if (1.0 - box.width) * width > _LEAST_WIDTH:
         outside = {"loc": "upper left", "bbox_to_anchor": (1.02, 1.0)}
