@@ -176,19 +176,15 @@ def _document_of(result: Any) -> Document:
         promise += "cases, if gaps and shares of groups stay."
     promise, given = f"{promise} {_LIMITS}", [case["answer"] for case in cases]
     return document.Document(
-        title=title,
         facts=_facts(facts, audits),
-        headline=" ".join(headline),
         cards=tuple(
             _card([answers[column][name] for name in primary], sample)
             for column, sample in audits[-1].samples.items()
         ),
-        columns=tuple(answers),
         also=tuple(_overview([by[name] for by in answers.values()]) for name in also),
         also_level=also_level,
         tolerances=tuple(tolerances),
         legend=f"Plots: {legend}",
-        promise=promise,
         definitions=tuple({of.question.title: of.question.definition for of in known}.items()),
         tables=tuple(tables),
         plots=plots_of(audits[0]) if len(audits) == 1 else (),

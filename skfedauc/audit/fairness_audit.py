@@ -6,7 +6,7 @@ import functools
 import importlib.metadata
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 import pandas as pd
@@ -23,7 +23,7 @@ from skfedauc.counts.score_counts import identified, identifier_of, view_of
 from skfedauc.inference import calibration
 from skfedauc.pairs import GroupPairs
 from skfedauc.report import GroupAUC
-from skfedauc.report.group_auc import estimates_of
+from skfedauc.report.group_auc import AnyRows, estimates_of
 from skfedauc.report.groups import labels_of_rows
 from skfedauc.report.threshold_sweep import ThresholdSweep, threshold_sweep
 
@@ -38,16 +38,12 @@ _SIZES, _ENDS = ("n_positives", "n_negatives"), ("", "_ci_low", "_ci_high")
 _OF_ROWS = ("sample_weight", "clusters", "pos_label", "missing")
 
 
-class RowsAndAudit(TypedDict, total=False):
+class RowsAndAudit(AnyRows, total=False):
     """Options of rows and of `FairnessAudit`."""
 
-    sample_weight: Any
-    clusters: Any
     pos_label: Any
-    missing: _labels.Missing
     n_jobs: int | None
     threshold: Threshold
-    min_per_class: int
     primary: str
     intersections: Sequence[Sequence[str]]
     favorable: Favorable | None

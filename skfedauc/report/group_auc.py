@@ -35,17 +35,22 @@ from skfedauc.report.statistics import STATISTICS, Decomposition, StatisticName
 from skfedauc.report.text import FirstLines, first_lines
 
 
-class RowOptions(TypedDict, total=False):
-    """Options of `GroupAUC.from_predictions` that other constructors pass on."""
+class AnyRows(TypedDict, total=False):
+    """Options that all constructors from rows pass on."""
 
     sample_weight: Any
     clusters: Any
+    missing: _labels.Missing
+    min_per_class: int
+
+
+class RowOptions(AnyRows, total=False):
+    """Options of `GroupAUC.from_predictions` that other constructors pass on."""
+
     pos_label: Any
     n_jobs: int | None
     measure: Measure | None
     undefined: Undefined
-    missing: _labels.Missing
-    min_per_class: int
 
 
 class GroupAUC(GroupIntervals, GroupComparisons):

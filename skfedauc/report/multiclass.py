@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Literal, TypeAlias, TypedDict, Unpack
+from typing import Any, Literal, TypeAlias, Unpack
 
 import numpy as np
 import pandas as pd
@@ -27,7 +27,7 @@ from skfedauc.inference.variances import Variances
 from skfedauc.pairs import GroupPairs
 from skfedauc.report import statistics
 from skfedauc.report.estimates import GroupEstimates
-from skfedauc.report.group_auc import GroupAUC, estimates_of
+from skfedauc.report.group_auc import AnyRows, GroupAUC, estimates_of
 from skfedauc.report.group_comparisons import DifferenceTested, largest_difference_test
 from skfedauc.report.groups import (
     LeftOut,
@@ -72,15 +72,11 @@ def check_no_two_classes(pos_label: Any, measure: Any) -> None:
         )
 
 
-class ClassOptions(TypedDict, total=False):
+class ClassOptions(AnyRows, total=False):
     """Options of `MulticlassGroupAUC.from_predictions` that `from_estimator` passes on."""
 
     multi_class: MultiClass
-    sample_weight: Any
-    clusters: Any
     undefined: Undefined
-    missing: _labels.Missing
-    min_per_class: int
 
 
 class MulticlassGroupAUC(DifferenceTested, Mapping[Any, GroupAUC]):

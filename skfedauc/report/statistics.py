@@ -264,15 +264,11 @@ def _difference_limits(estimates: GroupEstimates, sampling: Sampling) -> interva
         limits = estimates.all_pairs(method).largest(2.0 * sampling.tail)
         return intervals.Interval(np.ptp(values), *limits)
 
-    def of_groups(tail: float) -> tuple[Floats, Floats]:
-        low, high = (
-            of.limits_in_use(end, tail, method) for end, of in enumerate(estimates.extremes)
-        )
-        return low, high
-
-    low, high = of_groups(sampling.tail / (2.0 * values.size))
+    (lowest, highest), tail = estimates.extremes, sampling.tail / 2.0
+    low = lowest.limits_in_use(0, tail / values.size, method)
+    high = highest.limits_in_use(1, tail / values.size, method)
     least = max(float(low.max() - high.min()), 0.0)
-    low, high = of_groups(sampling.tail / 2.0)
+    low, high = lowest.limits_in_use(0, tail, method), highest.limits_in_use(1, tail, method)
     return intervals.Interval(np.ptp(values), least, float(high.max() - low.min()))
 
 
