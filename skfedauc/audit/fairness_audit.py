@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from skfedauc import _input, _labels, _rows, _words
 from skfedauc._output_file import date_of_now, plain_label
@@ -278,28 +279,24 @@ class FairnessAudit(Output):
     def _of_rows(
         cls,
         columns: tuple[Any, Any, Any],
-        selected: Any,
+        selected: NDArray[np.bool_] | None,
         options: Mapping[str, Any],
         *,
         warn_labels: bool = True,
     ) -> FairnessAudit:
-        of_audit, (y_true, _, groups) = dict(options), columns
+        of_audit = dict(options)
         n_jobs = of_audit.pop("n_jobs", None)
         of_rows = {name: of_audit.pop(name) for name in _OF_ROWS if name in of_audit}
         rows = _rows.check_rows(*columns, **of_rows, warn_labels=warn_labels)
         pairs = GroupPairs.of_rows(rows, n_jobs)
-        decided = None
         if selected is not None:
-            quiet = {**of_rows, "warn_labels": False, "name": "y_pred"}
-            decided = _rows.check_rows(y_true, selected, groups, **quiet)
+            selected = selected if rows.kept is None else selected[rows.kept]
+            decided = rows._replace(scores=selected.astype(np.float64))
             of_audit["decisions"] = _counted(GroupPairs.of_rows(decided, n_jobs))
         audit = cls(GroupAUC(pairs, undefined="ignore"), **of_audit)
-        selects = None
-        if decided is not None:
-            selects = decided.scores > 0.5
-        elif audit._score_threshold is not None:
-            selects = np.asarray(rows.scores, np.float64) >= audit._score_threshold
-        audit._by_row = ByRow(rows, selects)
+        if selected is None and audit._score_threshold is not None:
+            selected = np.asarray(rows.scores, np.float64) >= audit._score_threshold
+        audit._by_row = ByRow(rows, selected)
         return audit
 
     @functools.cached_property

@@ -490,8 +490,6 @@ def responses_of(
     Both are the same object if one order of the rows serves all purposes. `of_rows` are arguments
     of `GroupAUC.from_predictions`, and `mend` the last sentences of the warning.
     """
-    rows = {"X": X, "y": of_rows["y_true"], "sample_weight": of_rows.get("sample_weight")}
-    _rows.check_row_order(rows)
     y = _input.column_of(of_rows["y_true"], "y")
     scores = _sklearn.scores_of(estimator, X, response_method, pos_label, y=y)
     by_default = response_method is None and scores.method == "decision_function"
