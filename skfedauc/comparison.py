@@ -268,7 +268,6 @@ default="pooled"
 
 
 def _of_large_groups(models: list[_rows.Rows], least: Any) -> tuple[list[_rows.Rows], LeftOut]:
-    """Return the rows of the groups with at least `least` rows of each class, and the others."""
     least = _input.check_whole_number(least, "min_per_class", 1)
     codes, labels, positive = models[0].codes, models[0].labels, models[0].positive
     if codes is None or labels is None or least == 1:
@@ -346,7 +345,6 @@ def _models_of(scores: Any, n_rows: int | None) -> dict[Any, Any]:
 
 
 def _pairs_of(names: list[Any], reference: Any) -> Pairs:
-    """Return the indices of the first and of the second model of each comparison."""
     if reference is None:
         return np.triu_indices(len(names), 1)
     place = _labels.position_of(reference, names)

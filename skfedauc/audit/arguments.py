@@ -50,7 +50,6 @@ def check_report(report: Any) -> None:
 
 
 def check_names(names: Any) -> dict[str, str]:
-    """Return the declared names in the order of `NAMES`."""
     if names is None:
         return {}
     is_mapping = isinstance(names, Mapping)
@@ -126,7 +125,6 @@ def check_tolerances(
 
 
 def predicted_positive(y_pred: Any, y_true: Any, pos_label: Any) -> NDArray[np.bool_]:
-    """Return whether each row has a positive prediction."""
     predicted, y = _input.column_of(y_pred, "y_pred"), _input.column_of(y_true, "y_true")
     _labels.refuse_missing_labels(predicted, name="y_pred")
     _input.check_length("y_pred", predicted.size, "y_true", y.size)

@@ -165,8 +165,8 @@ class FairnessAudit(Output):
             self._score_threshold = calibration.threshold_of(counted, self._threshold)
             decisions = samples.decisions_at(counted, self._score_threshold)
         self.decisions, self._decided = decisions, samples.decisions_of(report, decisions)
-        self._crossed = arguments.check_columns(intersections, samples.column_names(report))
-        self.samples = samples.samples_of(report, self._decided, self._crossed, self._min_per_class)
+        columns = arguments.check_columns(intersections, samples.column_names(report))
+        self.samples = samples.samples_of(report, self._decided, columns, self._min_per_class)
         self._n_audits, self._control = 1, dict[str, Any]()
         self._by_row: ByRow | None = None
 
@@ -458,7 +458,8 @@ class FairnessAudit(Output):
                 f"[{_words.all_shortened(names)}]. Pass the control column to groups= as well."
             )
         parts = samples.levels_of(self.report, self._decided, column)
-        chosen = [tuple(name for name in of if name != column) for of in self._crossed]
+        known = [sample.names for sample in self.samples.values()]
+        chosen = [tuple(name for name in of if name != column) for of in known]
         crossed, found = list(dict.fromkeys(filter(None, chosen))), {}
         for level, (pairs, decided) in parts.items():
             others = [name for name in names if name != column]
@@ -468,7 +469,6 @@ class FairnessAudit(Output):
                 report=report,
                 decisions=None if decided is None else _counted(decided),
                 _decided=decided,
-                _crossed=crossed,
                 samples=samples.samples_of(report, decided, crossed, self._min_per_class),
                 _n_audits=self._n_audits * len(parts),
                 _by_row=None,

@@ -176,7 +176,7 @@ def samples_of(
             decided = decided.selected(np.flatnonzero(pairs.has_per_class(left_out.least)))
         own = GroupAUC(large, undefined="ignore", group_names=list(chosen))
         others = least, left_out.groups, left_out.in_words()
-        sample = Sample(tuple(map(str, chosen)), own, decided, pairs, *others)
+        sample = Sample(tuple(chosen), own, decided, pairs, *others)
         if sample.column in found:
             raise ValueError(
                 f"intersections has a combination with the name of another column, "

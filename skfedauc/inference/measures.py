@@ -61,7 +61,6 @@ def _oriented(measure: Measure, curves: GroupCurves) -> tuple[GroupCurves, float
 
 
 def index_of(measure: Measure, curves: GroupCurves) -> Floats:
-    """Return each group's index; NaN if the group lacks a class."""
     match measure:
         case AveragePrecision():
             return average_precision(curves)
@@ -337,7 +336,6 @@ def partial_area(curves: GroupCurves, max_fpr: float) -> Floats:
 
 
 def _mean_height(curves: GroupCurves, rate: Floats) -> Floats:
-    """Return the area under each curve up to the group's rate, divided by this rate."""
     share = curves.share_within(rate)
     width = share * (curves.right - curves.left)
     height = curves.bottom + share * (curves.top - curves.bottom) / 2.0
@@ -433,7 +431,6 @@ def average_precision(curves: GroupCurves) -> Floats:
 
 
 def _amounts(curves: GroupCurves) -> tuple[Floats, Floats]:
-    """Return false and true positive weights at each segment's threshold."""
     groups = curves.groups
     return (
         curves.right * curves.negatives.weight[groups],

@@ -185,7 +185,6 @@ class CandidatesDisplay(Display):
         drawing.legend_and_note(ax, entries, self.note_, limits)
 
     def _parameters(self, candidate: int) -> str:
-        """Return a candidate's parameters after a colon, without pipeline steps."""
         values = {} if self._params is None else self._params[candidate]
         texts = {
             name.rsplit("__", 1)[-1]: f"{value:.3g}" if isinstance(value, float) else f"{value}"

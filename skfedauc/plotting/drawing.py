@@ -484,7 +484,6 @@ class ReportDisplay(Display):
     def _divided(
         cls, constructor: Callable[..., GroupAUC], options: Mapping[str, Any]
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return the options of the report's constructor, and those of the display."""
         check_matplotlib(f"{cls.__name__}.{constructor.__name__}")
         of_display = inspect.signature(cls).parameters
         drawing = {name: value for name, value in options.items() if name in of_display}
@@ -518,7 +517,6 @@ class ReportDisplay(Display):
 
     @property
     def _auc(self) -> Floats:
-        """Each group's AUC, NaN if undefined."""
         return estimates_of(self.report).pairs.auc.astype(np.float64)
 
     @property

@@ -170,7 +170,6 @@ class GroupScoreDisplay(ReportDisplay):
         negatives: Floats,
         positives: Floats,
     ) -> None:
-        """Draw a group's two histograms with equal areas, scaled to the distance between groups."""
         negatives, positives = (of / (of.sum() or 1.0) for of in (negatives, positives))
         unit = _PEAK / max(negatives.max(), positives.max())
         style: Any = {"baseline": place, "fill": True, "alpha": 0.85, "zorder": 2}

@@ -509,7 +509,6 @@ def responses_of(
 
 
 def _aucs(model: ModelScores, of_rows: Mapping[str, Any]) -> NDArray[np.float64]:
-    """Return the pooled AUC, and the AUC of each group."""
     report = GroupAUC.from_predictions(
         y_score=model.scores, pos_label=model.positive, undefined="ignore", **of_rows
     )

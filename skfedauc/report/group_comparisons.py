@@ -208,14 +208,12 @@ class GroupComparisons(DifferenceTested):
         if reference is None:
             claim = f"the AUCs of all groups{of_whom} differ by less than {bound:.6g}"
             if n_tested > 1:
-                ends = estimates.extremes_in_use
-                found = differences.difference_below(ends, bound, tail)
+                found = differences.difference_below(estimates.extremes_in_use, bound, tail)
                 estimate = float(np.ptp(auc[used]))
         else:
             claim = f"the AUC of every group{of_whom} is above {bound:.6g}"
             if n_tested:
-                lowest = estimates.extremes_in_use.lowest
-                found = differences.worst_above(lowest, bound, tail)
+                found = differences.worst_above(estimates.extremes_in_use.lowest, bound, tail)
                 estimate = float(auc[used].min())
         limit, statistic, pvalue, furthest = found
         labels = tuple(estimates.labels.tolist()[group] for group in furthest)
@@ -424,8 +422,7 @@ class GroupComparisons(DifferenceTested):
             }
         for name in AVERAGES:
             share = shares(estimates, name)
-            if share is None:
-                continue
+            assert share is not None
             value = float(np.dot(share[share > 0], auc[share > 0]))
             difference = pooled - value
             low = high = difference

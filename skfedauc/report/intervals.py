@@ -284,7 +284,6 @@ def check_rows_of(method: intervals.Method, estimates: GroupEstimates) -> None:
 def group_intervals(
     estimates: GroupEstimates, confidence_level: float, method: intervals.Method
 ) -> pd.DataFrame:
-    """Return group intervals, see `GroupAUC.confidence_intervals`."""
     check_rows_of(method, estimates)
     tail = (1.0 - confidence_level) / 2.0
     ends = estimates.extremes if estimates.pairs.is_binned else (estimates,)

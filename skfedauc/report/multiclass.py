@@ -547,7 +547,6 @@ class MulticlassGroupAUC(DifferenceTested, Mapping[Any, GroupAUC]):
 
 
 def _large_groups(counts: MulticlassCounts, least: int) -> tuple[MulticlassCounts, LeftOut]:
-    """Return the groups with at least `least` rows of each class, and the others."""
     n_rows: dict[Any, dict[Any, int]] = {}
     for key, part in counts.parts.items():
         one = key if counts.multi_class == "ovr" else key[0]

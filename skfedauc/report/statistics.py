@@ -166,7 +166,6 @@ def _average_limits(estimates: GroupEstimates, sampling: Sampling, name: str) ->
 def _on_scale(
     estimates: GroupEstimates, low: Floats, high: Floats, note: str = ""
 ) -> intervals.Interval:
-    """Return the limits of an index as limits of the measure."""
     least, most = (float(measures.value_of(estimates.measure, end)[0]) for end in (low, high))
     return intervals.Interval(np.nan, least, most, note)
 
@@ -273,7 +272,6 @@ def _difference_limits(estimates: GroupEstimates, sampling: Sampling) -> interva
 
 
 def _largest_of_others(values: Floats) -> Floats:
-    """Return, for each group, the largest value of the other groups."""
     found = np.full(values.size, values.max())
     place = int(values.argmax())
     found[place] = np.delete(values, place).max()

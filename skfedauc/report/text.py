@@ -190,7 +190,6 @@ def counted_groups(labels: pd.Index) -> str:
 
 
 def _clusters_note(estimates: GroupEstimates) -> str:
-    """Return the number of clusters in words; empty if all rows are independent."""
     clusters = estimates.pairs.clusters
     if clusters is None:
         return ""
@@ -237,7 +236,6 @@ def _certain(estimates: GroupEstimates, name: str) -> list[str]:
 
 
 def worst_line(groups: ShownGroups, name: str, certain: Sequence[str] = ()) -> str:
-    """Return the line on the lowest value, called `name`."""
     worst = int(np.nanargmin(groups.in_use))
     few = ", few rows" if groups.fewest(worst)[0] < FEW else ""
     if np.isnan(groups.values[worst]):
@@ -248,7 +246,6 @@ def worst_line(groups: ShownGroups, name: str, certain: Sequence[str] = ()) -> s
 
 
 def _gap(estimates: GroupEstimates, groups: ShownGroups) -> Iterator[str]:
-    """Yield the largest difference with its test, and what equal groups would show."""
     if not estimates.has_intervals:
         test = largest_difference_test(None, groups.in_use, groups.labels, LEVEL)
         yield from gap_lines(groups, test, "difference")
