@@ -206,10 +206,8 @@ default="pooled"
     measure = check_measure(measure)
     measures.check_comparable(measure, clusters)
     needs_all = not measure.is_auc or (statistic != "pooled" and over == "rows")
-    reports = [
-        GroupAUC(GroupPairs.of_rows(rows), undefined="ignore")
-        for rows in (checked if needs_all else checked[:1])
-    ]
+    counted = checked if needs_all else checked[:1]
+    reports = [GroupAUC(GroupPairs.of_rows(of), undefined="ignore") for of in counted]
     counts, first = [report.counts for report in reports], estimates_of(reports[0])
     if over == "groups":
         first.variances.check_independent_groups("over='groups'", "Pass over='rows'.")
@@ -232,9 +230,8 @@ default="pooled"
     if over == "groups":
         found = model_comparison.compare_over_groups(rows, values, share, pairs, confidence_level)
     elif share is None or within is None:
-        found = model_comparison.compare_all(
-            model_comparison.joint_pooled(rows, pooled), pairs, confidence_level
-        )
+        joint = model_comparison.joint_pooled(rows, pooled)
+        found = model_comparison.compare_all(joint, pairs, confidence_level)
     else:
         limits = np.array([estimates_of(report).variances.bounded for report in reports])
         if not measure.is_auc:

@@ -391,9 +391,8 @@ def _tolerances(audit: Audited, model: str) -> tuple[list[Row], list[dict[str, A
         title = question.title
         if not question.is_for_tolerance and not question.is_with_others:
             title += " difference"
-        rows.append(
-            Row(", ".join(filter(None, [f"{title} {required} {limit:g}", model])), tuple(cells))
-        )
+        words = filter(None, [f"{title} {required} {limit:g}", model])
+        rows.append(Row(", ".join(words), tuple(cells)))
     columns = list(audit.samples)
     return rows, sorted(cases, key=lambda case: columns.index(case["column"]))
 

@@ -157,11 +157,10 @@ class Sample:
             return None
         of = Decided.of(units.units)
         rows, chosen = of.rows(denominator), of.rows(np.logical_and(denominator, events))
-        happened, weight, squares = (
-            np.asarray(part, np.float64) for part in (chosen.weight, rows.weight, rows.squares)
-        )
-        numbers = units.n_groups, units.n_clusters
-        return ClusterSums(units.group_of, units.cluster_of, *numbers, happened, weight, squares)
+        parts = chosen.weight, rows.weight, rows.squares
+        sums = (np.asarray(part, np.float64) for part in parts)
+        of_units = units.group_of, units.cluster_of, units.n_groups, units.n_clusters
+        return ClusterSums(*of_units, *sums)
 
 
 def samples_of(
@@ -211,9 +210,8 @@ def _by_columns(pairs: GroupPairs, names: Sequence[str], chosen: Sequence[str]) 
     parts = labels_by(labels, names, chosen)
     counts = pairs.counts.regroup(dict(zip(labels, parts, strict=True)))
     if clusters is not None:
-        clusters = clusters.regroup(
-            _group_codes.positions_of(parts, counts.groups or ()), len(counts)
-        )
+        numbers = _group_codes.positions_of(parts, counts.groups or ())
+        clusters = clusters.regroup(numbers, len(counts))
     return GroupPairs(counts, clusters=clusters)
 
 

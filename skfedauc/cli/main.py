@@ -17,6 +17,7 @@ from skfedauc.cli.arguments import Arguments, parse
 
 
 def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line, by default with the arguments of the process."""
     # A terminal may lack a character of a group's name.
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")

@@ -140,6 +140,7 @@ def _most_bytes(path: str) -> int:
 
 
 def _check_size(path: str, n_bytes: int, instead: str) -> None:
+    """Refuse a content that is far larger than the file."""
     if n_bytes > _most_bytes(path):
         raise CommandError(
             f"{path}: expands to more than {MOST_EXPANSION} times its size and "

@@ -446,9 +446,8 @@ def _precision(curves: GroupCurves) -> Floats:
 def average_precision_influence(curves: GroupCurves) -> Influence:
     """Return influence values on `average_precision`, with a fixed share of positives."""
     false, true = _amounts(curves)
-    of_negatives, of_positives = (
-        rows.weight[curves.groups] for rows in (curves.negatives, curves.positives)
-    )
+    classes = curves.negatives, curves.positives
+    of_negatives, of_positives = (rows.weight[curves.groups] for rows in classes)
     gained = (curves.top - curves.bottom) * of_positives
     both = (false + true) ** 2
 

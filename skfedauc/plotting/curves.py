@@ -99,11 +99,7 @@ class _CurvesDisplay(ReportDisplay):
         return chosen, diagonal
 
     def _finish(
-        self,
-        chosen: drawing.Choice,
-        entries: list[drawing.Entry],
-        *notes: str,
-        **kwargs: Any,
+        self, chosen: drawing.Choice, entries: list[drawing.Entry], *notes: str, **kwargs: Any
     ) -> None:
         """Write the notes, and draw the legend where it covers no curve."""
         from matplotlib.lines import Line2D

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure, SubFigure
+    from matplotlib.lines import Line2D
     from matplotlib.text import Text
 
 # Artist and text of an entry of a legend
@@ -213,6 +214,11 @@ def named(groups: Sequence[Any], absent: NDArray[np.bool_], lacking: str) -> str
 
 def joined(*notes: str) -> str:
     return "; ".join(filter(None, notes))
+
+
+def draw_limit(ax: Axes, at: float, ends: tuple[float, float]) -> Line2D:
+    (line,) = ax.plot([at] * 2, ends, color=BLACK, linestyle=":", linewidth=1.2)
+    return line
 
 
 def legend_of(ax: Axes, entries: Sequence[Entry], **kwargs: Any) -> Any:

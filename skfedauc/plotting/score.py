@@ -145,10 +145,7 @@ class GroupScoreDisplay(ReportDisplay):
         self.threshold_line_: Line2D | None = None
         low, high = ax.get_xlim()
         if self.threshold is not None and low <= self.threshold <= high:
-            ends = [-0.5, top - 0.5]
-            (self.threshold_line_,) = ax.plot(
-                [self.threshold] * 2, ends, color=drawing.BLACK, linestyle=":", linewidth=1.2
-            )
+            self.threshold_line_ = drawing.draw_limit(ax, self.threshold, (-0.5, top - 0.5))
             entries.append((self.threshold_line_, f"threshold {self.threshold:g}"))
         elif self.threshold is not None:
             notes += (f"the threshold {self.threshold:g} is beyond these scores",)

@@ -79,9 +79,8 @@ class GroupIntervals:
         if of == "groups":
             if withheld:
                 raise ValueError("withheld=True needs of='statistics'; got of='groups'.")
-            return estimates.table(
-                {"value": estimates.by_group, **group_bounds(estimates)._asdict()}
-            )
+            of_groups = {"value": estimates.by_group, **group_bounds(estimates)._asdict()}
+            return estimates.table(of_groups)
         estimates.report_groups()
         rows = {}
         for name, value in all_statistics(estimates).items():

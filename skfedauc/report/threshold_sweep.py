@@ -89,6 +89,7 @@ def threshold_sweep(
 
 
 def check_thresholds(thresholds: Any) -> Floats:
+    """Return thresholds without duplicates in ascending order."""
     try:
         given = np.asarray(thresholds)
         # numpy converts dates to numbers, and NaT to a finite one.
