@@ -206,10 +206,8 @@ default="pooled"
     measure = check_measure(measure)
     measures.check_comparable(measure, clusters)
     needs_all = not measure.is_auc or (statistic != "pooled" and over == "rows")
-    reports = [
-        GroupAUC(GroupPairs.of_rows(rows), undefined="ignore")
-        for rows in (checked if needs_all else checked[:1])
-    ]
+    counted = checked if needs_all else checked[:1]
+    reports = [GroupAUC(GroupPairs.of_rows(of), undefined="ignore") for of in counted]
     counts, first = [report.counts for report in reports], estimates_of(reports[0])
     if over == "groups":
         first.variances.check_independent_groups("over='groups'", "Pass over='rows'.")
@@ -232,9 +230,8 @@ default="pooled"
     if over == "groups":
         found = model_comparison.compare_over_groups(rows, values, share, pairs, confidence_level)
     elif share is None or within is None:
-        found = model_comparison.compare_all(
-            model_comparison.joint_pooled(rows, pooled), pairs, confidence_level
-        )
+        joint = model_comparison.joint_pooled(rows, pooled)
+        found = model_comparison.compare_all(joint, pairs, confidence_level)
     else:
         limits = np.array([estimates_of(report).variances.bounded for report in reports])
         if not measure.is_auc:
@@ -268,7 +265,6 @@ default="pooled"
 
 
 def _of_large_groups(models: list[_rows.Rows], least: Any) -> tuple[list[_rows.Rows], LeftOut]:
-    """Return the rows of the groups with at least `least` rows of each class, and the others."""
     least = _input.check_whole_number(least, "min_per_class", 1)
     codes, labels, positive = models[0].codes, models[0].labels, models[0].positive
     if codes is None or labels is None or least == 1:
@@ -346,7 +342,6 @@ def _models_of(scores: Any, n_rows: int | None) -> dict[Any, Any]:
 
 
 def _pairs_of(names: list[Any], reference: Any) -> Pairs:
-    """Return the indices of the first and of the second model of each comparison."""
     if reference is None:
         return np.triu_indices(len(names), 1)
     place = _labels.position_of(reference, names)

@@ -306,7 +306,7 @@ def test_of_many_groups_the_lowest_and_the_highest_are_drawn():
     page = audit.to_html()
     assert "All groups by group" in page
     assert "of 12 of 50 groups" in page
-    assert audit._document.headline.count(" over new groups)") == 2
+    assert audit._document.data["headline"].count(" over new groups)") == 2
 
 
 def test_without_jinja2_the_error_names_the_remedy(monkeypatch):

@@ -190,7 +190,7 @@ def test_the_primary_verdict_does_not_depend_on_other_questions_or_columns():
     expected = alone.answers["a"]["difference"]
     for audit in (alone, *audits):
         for numbers in statistics.loc[["pooled", "within"]].to_numpy():
-            assert "{:.3f} ({:.3f} to {:.3f})".format(*numbers) in audit._document.headline
+            assert "{:.3f} ({:.3f} to {:.3f})".format(*numbers) in audit._document.data["headline"]
         found = audit.answers["a"]["difference"]
         for name in ("estimate", "ci_low", "ci_high", "pvalue", "verdict", "shown"):
             assert getattr(found, name) == getattr(expected, name)
@@ -399,7 +399,7 @@ def test_the_rows_that_would_decide_a_tolerance_do(name, limit):
     n_rows = case["n_rows_to_decide"]
     assert case["answer"] == "undecided"
     assert f"; needs {n_rows:,} rows" in audit._document.tolerances[0].cells[0].text
-    assert "decide it in about 80 % of cases" in audit._document.promise
+    assert "decide it in about 80 % of cases" in audit._document.data["promise"]
     answers = []
     for n in (n_rows / 4, n_rows * 1.05):
         again = np.tile(np.arange(y.size), max(round(n / y.size), 1))

@@ -359,7 +359,7 @@ def test_left_out_groups_are_in_no_statistic(tmp_path):
     all_surfaces = Surfaces(rows, folder=tmp_path, **options)
     sizes = pd.crosstab(rows["site"], rows["y"])
     assert (sizes.loc["dili"] < LEAST).any()
-    assert "over all rows of compared groups" in all_surfaces.audit._document.headline
+    assert "over all rows of compared groups" in all_surfaces.audit._document.data["headline"]
     for name, numbers in all_surfaces.exact("site"):
         if not name.startswith("statistics of"):
             assert ("auc", "dili") not in numbers, name

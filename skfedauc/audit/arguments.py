@@ -50,7 +50,6 @@ def check_report(report: Any) -> None:
 
 
 def check_names(names: Any) -> dict[str, str]:
-    """Return the declared names in the order of `NAMES`."""
     if names is None:
         return {}
     is_mapping = isinstance(names, Mapping)
@@ -125,11 +124,11 @@ def check_tolerances(
     return limits
 
 
-def predicted_positive(y_pred: Any, y_true: Any, pos_label: Any) -> NDArray[np.float64]:
-    """Return the score 1 for rows with a positive prediction, and 0 for other rows."""
-    predicted = _input.column_of(y_pred, "y_pred")
+def predicted_positive(y_pred: Any, y_true: Any, pos_label: Any) -> NDArray[np.bool_]:
+    predicted, y = _input.column_of(y_pred, "y_pred"), _input.column_of(y_true, "y_true")
     _labels.refuse_missing_labels(predicted, name="y_pred")
-    known = _labels.classes_of(_input.column_of(y_true, "y_true"))
+    _input.check_length("y_pred", predicted.size, "y_true", y.size)
+    known = _labels.classes_of(y)
     found = list(dict.fromkeys(predicted.tolist()))
     positive = 1 if pos_label is None else pos_label
     allowed = known if len(known) > 1 else list(dict.fromkeys([*known, positive]))
@@ -139,7 +138,7 @@ def predicted_positive(y_pred: Any, y_true: Any, pos_label: Any) -> NDArray[np.f
             f"y_pred must hold the labels of y_true, [{_words.all_shortened(known)}]; got "
             f"{_words.shortened(unknown[0])}. Scores and probabilities are passed as y_score."
         )
-    return np.asarray(predicted == positive).astype(np.float64)
+    return np.asarray(predicted == positive)
 
 
 def predictions_of(
@@ -149,10 +148,10 @@ def predictions_of(
     pos_label: Any,
     response_method: Any,
     of_rows: Mapping[str, Any],
-) -> tuple[_sklearn.ModelScores, NDArray[np.float64] | None, Any]:
+) -> tuple[_sklearn.ModelScores, NDArray[np.bool_] | None, Any]:
     """Return an estimator's scores, its decisions, and the threshold on the scores.
 
-    Decisions are 1 or 0, or None if the threshold decides, or nothing. An estimator without scores,
+    Decisions are None if the threshold decides, or nothing. An estimator without scores,
     such as fairlearn's ``ThresholdOptimizer``, has its decisions in their place.
     """
     number = check_threshold(threshold)
@@ -163,7 +162,7 @@ def predictions_of(
         # Minus the probabilities of ``classes_[1]`` are above -0.5 where its probability is below.
         is_minus = of.is_other and of.method in ("predict_proba", "predict")
         at = number - 1.0 if is_minus else number
-        selected = None if of is scores else (of.scores >= at).astype(np.float64)
+        selected = None if of is scores else of.scores >= at
         return scores, selected, at if selected is None else "auto"
     if threshold is None or not is_classifier(estimator):
         return scores, None, threshold
@@ -173,4 +172,4 @@ def predictions_of(
         predicted = _sklearn.scores_of(estimator, X, "predict", pos_label)
     # Minus the prediction of ``classes_[1]`` is -1 or 0.
     middle = -0.5 if predicted.is_other else 0.5
-    return scores, (predicted.scores > middle).astype(np.float64), "auto"
+    return scores, predicted.scores > middle, "auto"

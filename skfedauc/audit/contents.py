@@ -13,7 +13,7 @@ from skfedauc import _words
 from skfedauc._group_codes import positions_of
 from skfedauc._output_file import as_json, plain_label, plain_number, text_or_file
 from skfedauc.audit import document, wording
-from skfedauc.audit.answers import LEVEL, Answer, Audited
+from skfedauc.audit.answers import ESTIMATE, LEVEL, Answer, Audited
 from skfedauc.audit.document import Card, Cell, Line, Mark, Panels, Row, Table, rendered
 from skfedauc.audit.rates_and_gaps import QUESTIONS
 from skfedauc.audit.samples import Sample
@@ -41,7 +41,6 @@ _PLANNED, _POWER = 0.05, 0.8
 # Answers to a tolerance, in the order of a document
 ANSWERS = ("met", "not met", "undecided")
 _ENDS = ("ci_low", "ci_high")
-_NUMBERS = ("estimate", *_ENDS, "confidence_level", "pvalue")
 _LIMITS = (
     "The audit cannot see labels that are wrong for some groups, people beyond these rows and "
     "columns, or why groups differ."
@@ -59,7 +58,6 @@ class Output:
 
     @functools.cached_property
     def _document(self) -> Document:
-        """Content of all outputs: the first screen, the appendix and the numbers."""
         return _document_of(self)
 
     def __repr__(self) -> str:
@@ -142,28 +140,26 @@ def _document_of(result: Any) -> Document:
     n_audits = audits[0]._n_audits  # noqa: SLF001
     primary = [facts["primary"]] if len(audits) == 1 else ["difference", "within"]
     model, models = facts["names"]["model"], list(facts.get("models", [""]))
-    of_models = list(zip(audits, models, strict=True))
     # The AUC within groups shares the definition and the table of the gap between them.
     known = [of for by in answers.values() for of in by.values() if of.question.name in QUESTIONS]
     told = [of for of in known if not (of.missing or of.question.is_for_tolerance)]
     asked = [of for of in told if of.question.name not in primary]
     also = [name for name in QUESTIONS if name in {of.question.name for of in asked}]
     levels = {wording.level_text(of.confidence_level) for of in asked}
-    also_level = _words.enumerated(sorted(levels), "or") if levels else wording.NINETY_FIVE
+    also_level = _words.enumerated(sorted(levels), "or") if levels else ""
     title, legend, promise = wording.frame(
         QUESTIONS[primary[0]],
         1.0 - (1.0 - LEVEL) / (len(primary) * n_audits),
-        also_level if levels else "",
+        also_level,
         n_audits,
         getattr(result, "models", None),
     )
-    of_tolerances = [_tolerances(audit, name) for audit, name in of_models]
-    tolerances, cases = (list(itertools.chain(*of)) for of in zip(*of_tolerances, strict=True))
-    headline = [
-        said
-        for (audit, name), (rows, _) in zip(of_models, of_tolerances, strict=True)
-        for said in (_headline(audit, name), *_on_tolerances(rows, answers, name))
-    ]
+    headline, tolerances, cases = list[str](), list[Row](), list[dict[str, Any]]()
+    for audit, name in zip(audits, models, strict=True):
+        rows, of_rows = _tolerances(audit, name)
+        headline += [_headline(audit, name), *_on_tolerances(rows, answers, name)]
+        tolerances += rows
+        cases += of_rows
     tables = [_table(found) for found in known if found.table is not None]
     if len(audits) == 1:
         slopes = [of for of in samples.values() if of.has_probabilities]
@@ -176,19 +172,15 @@ def _document_of(result: Any) -> Document:
         promise += "cases, if gaps and shares of groups stay."
     promise, given = f"{promise} {_LIMITS}", [case["answer"] for case in cases]
     return document.Document(
-        title=title,
         facts=_facts(facts, audits),
-        headline=" ".join(headline),
         cards=tuple(
             _card([answers[column][name] for name in primary], sample)
             for column, sample in audits[-1].samples.items()
         ),
-        columns=tuple(answers),
         also=tuple(_overview([by[name] for by in answers.values()]) for name in also),
         also_level=also_level,
         tolerances=tuple(tolerances),
         legend=f"Plots: {legend}",
-        promise=promise,
         definitions=tuple({of.question.title: of.question.definition for of in known}.items()),
         tables=tuple(tables),
         plots=plots_of(audits[0]) if len(audits) == 1 else (),
@@ -269,7 +261,6 @@ def _headline(audit: Audited, model: str) -> str:
 
 
 def _on_tolerances(rows: list[Row], columns: Iterable[str], model: str) -> list[str]:
-    """Return which tolerances are not met or undecided, and by which columns."""
     said, words = list[str](), [cell.word for row in rows for cell in row.cells]
     of_model = f" of {model}" if model else ""
     for word in ANSWERS[1:]:
@@ -300,8 +291,7 @@ def _card(found: list[Answer], sample: Sample) -> Card:
         notes.insert(0, f"Plot: the {half} lowest and the {half} highest of {len(marks):,} groups.")
     more = marks if MOST_MARKS < len(marks) <= _MOST_IN_PLOT else []
     cells = tuple(_primary_cell(of) for of in found)
-    limits = [f"{wording.NINETY_FIVE} interval"]
-    values = primary.models[::-1] or [primary.question.noun, *limits]
+    values = primary.models[::-1] or [primary.question.noun, f"{wording.NINETY_FIVE} interval"]
     columns = sample.column, *values, primary.question.rows
     center = sample.shown.pooled if primary.question.name == "difference" else math.nan
     shown = tuple(_ends(marks)), tuple(notes), tuple(more)
@@ -395,15 +385,14 @@ def _tolerances(audit: Audited, model: str) -> tuple[list[Row], list[dict[str, A
             text += f"; needs {n_rows:,} rows in all" if n_rows else ""
             cells.append(Cell(found.tolerated, text, *found.gap, float(question.is_ratio), limit))
             case = {"column": column, "gap": name, "required": required}
-            case |= {key: plain_number(getattr(found, key)) for key in ("limit", *_NUMBERS[:3])}
+            case |= {key: plain_number(getattr(found, key)) for key in ("limit", *ESTIMATE[:3])}
             case |= {"answer": found.tolerated, "n_rows_to_decide": n_rows or None}
             cases.append(({"model": model} if model else {}) | case)
         title = question.title
         if not question.is_for_tolerance and not question.is_with_others:
             title += " difference"
-        rows.append(
-            Row(", ".join(filter(None, [f"{title} {required} {limit:g}", model])), tuple(cells))
-        )
+        words = filter(None, [f"{title} {required} {limit:g}", model])
+        rows.append(Row(", ".join(words), tuple(cells)))
     columns = list(audit.samples)
     return rows, sorted(cases, key=lambda case: columns.index(case["column"]))
 
@@ -464,7 +453,7 @@ def _provenance(facts: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
 
 
 def _plain(found: Answer) -> dict[str, Any]:
-    keys = [*_NUMBERS]
+    keys = [*ESTIMATE[:-1]]
     if found.models and not found.missing:
         keys += ["before", "after"]
     elif found.question.name == "difference" and not found.models:

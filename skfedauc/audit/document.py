@@ -174,18 +174,14 @@ class Panels(NamedTuple):
 
 
 class Document(NamedTuple):
-    """An audit's content."""
+    """An audit's content; `data` has the numbers, the title and the sentences as plain values."""
 
-    title: str
     facts: tuple[str, ...]
-    headline: str
     cards: tuple[Card, ...]
-    columns: tuple[str, ...]
     also: tuple[Row, ...]
     also_level: str
     tolerances: tuple[Row, ...]
     legend: str
-    promise: str
     definitions: tuple[tuple[str, str], ...]
     tables: tuple[Table, ...]
     plots: tuple[Panels, ...]
@@ -194,8 +190,8 @@ class Document(NamedTuple):
 
     def lines(self) -> list[str]:
         """Return the first screen's lines for a terminal."""
-        lines = [self.title, *_wrapped(" \N{MIDDLE DOT} ".join(self.facts), "")]
-        lines += ["", *_wrapped(self.headline, "")]
+        lines = [self.data["title"], *_wrapped(" \N{MIDDLE DOT} ".join(self.facts), "")]
+        lines += ["", *_wrapped(self.data["headline"], "")]
         for card in self.cards:
             lines += ["", card.heading]
             for cell in card.answers:
@@ -211,20 +207,21 @@ class Document(NamedTuple):
             lines += self._overview_lines(self.also)
         if self.tolerances:
             lines += ["", "Tolerances", *self._overview_lines(self.tolerances)]
-        return [*lines, "", *_wrapped(self.promise, "")]
+        return [*lines, "", *_wrapped(self.data["promise"], "")]
 
     def _overview_lines(self, rows: Iterable[Row]) -> Iterator[str]:
         for row in rows:
             yield f"  {row.heading}"
-            for column, cell in zip(self.columns, row.cells, strict=True):
-                of_column = f"by {column}: " if len(self.columns) > 1 else ""
+            for column, cell in zip(self.data["columns"], row.cells, strict=True):
+                of_column = f"by {column}: " if len(row.cells) > 1 else ""
                 yield from _wrapped(f"{cell.mark} {of_column}{cell.word}: {cell.text}", "    ")
 
     def to_markdown(self, *, appendix: bool) -> str:
         """Return a section of a model card: the first screen, and perhaps the appendix."""
         # Names of sources and of classes are text, not markup.
         facts = [re.sub(r"[\\`*_\[\]~$|&]", r"\\\g<0>", fact) for fact in self.facts]
-        lines = [f"## {self.title}", "", " \N{MIDDLE DOT} ".join(facts), "", self.headline, ""]
+        lines = [f"## {self.data['title']}", "", " \N{MIDDLE DOT} ".join(facts), ""]
+        lines += [self.data["headline"], ""]
         for card in self.cards:
             said = [of.text.replace(of.word, f"**{of.word}**", 1) for of in card.answers]
             lines += [f"### {card.heading}", "", *said, *card.notes, ""]
@@ -233,13 +230,13 @@ class Document(NamedTuple):
                 for of in card.marks
             ]
             lines += [*_markdown_table((*card.columns, ""), marks), ""] if marks else []
-        by_column = tuple(f"by {column}" for column in self.columns)
+        by_column = tuple(f"by {column}" for column in self.data["columns"])
         for title, rows in (("Also asked", self.also), ("Tolerance", self.tolerances)):
             table = [
                 (row.heading, *(f"**{of.word}**: {of.text}" for of in row.cells)) for row in rows
             ]
             lines += [*_markdown_table((title, *by_column), table), ""] if rows else []
-        lines.append(self.promise)
+        lines.append(self.data["promise"])
         if appendix:
             lines += ["", "### Definitions", ""]
             lines += [f"- **{title}**: {text}" for title, text in self.definitions]
@@ -345,8 +342,8 @@ def _templates() -> Any:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    found.globals |= {"scale_of_row": _scale_of_row, "download": _download, "border": _BORDER}
     style = Markup((folder / "style.css").read_text("utf-8"))
+    found.globals |= {"scale_of_row": _scale_of_row, "download": _download, "border": _BORDER}
     found.globals |= {"style": style, "is_nan": math.isnan}
     found.filters |= {"unbroken": unbroken, "number": _number, "lines": _lines_of}
     return found

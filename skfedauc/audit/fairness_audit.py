@@ -6,10 +6,11 @@ import functools
 import importlib.metadata
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from skfedauc import _input, _labels, _rows, _words
 from skfedauc._output_file import date_of_now, plain_label
@@ -23,7 +24,7 @@ from skfedauc.counts.score_counts import identified, identifier_of, view_of
 from skfedauc.inference import calibration
 from skfedauc.pairs import GroupPairs
 from skfedauc.report import GroupAUC
-from skfedauc.report.group_auc import estimates_of
+from skfedauc.report.group_auc import AnyRows, estimates_of
 from skfedauc.report.groups import labels_of_rows
 from skfedauc.report.threshold_sweep import ThresholdSweep, threshold_sweep
 
@@ -38,16 +39,12 @@ _SIZES, _ENDS = ("n_positives", "n_negatives"), ("", "_ci_low", "_ci_high")
 _OF_ROWS = ("sample_weight", "clusters", "pos_label", "missing")
 
 
-class RowsAndAudit(TypedDict, total=False):
+class RowsAndAudit(AnyRows, total=False):
     """Options of rows and of `FairnessAudit`."""
 
-    sample_weight: Any
-    clusters: Any
     pos_label: Any
-    missing: _labels.Missing
     n_jobs: int | None
     threshold: Threshold
-    min_per_class: int
     primary: str
     intersections: Sequence[Sequence[str]]
     favorable: Favorable | None
@@ -168,8 +165,8 @@ class FairnessAudit(Output):
             self._score_threshold = calibration.threshold_of(counted, self._threshold)
             decisions = samples.decisions_at(counted, self._score_threshold)
         self.decisions, self._decided = decisions, samples.decisions_of(report, decisions)
-        self._crossed = arguments.check_columns(intersections, samples.column_names(report))
-        self.samples = samples.samples_of(report, self._decided, self._crossed, self._min_per_class)
+        columns = arguments.check_columns(intersections, samples.column_names(report))
+        self.samples = samples.samples_of(report, self._decided, columns, self._min_per_class)
         self._n_audits, self._control = 1, dict[str, Any]()
         self._by_row: ByRow | None = None
 
@@ -282,28 +279,24 @@ class FairnessAudit(Output):
     def _of_rows(
         cls,
         columns: tuple[Any, Any, Any],
-        selected: Any,
+        selected: NDArray[np.bool_] | None,
         options: Mapping[str, Any],
         *,
         warn_labels: bool = True,
     ) -> FairnessAudit:
-        of_audit, (y_true, _, groups) = dict(options), columns
+        of_audit = dict(options)
         n_jobs = of_audit.pop("n_jobs", None)
         of_rows = {name: of_audit.pop(name) for name in _OF_ROWS if name in of_audit}
         rows = _rows.check_rows(*columns, **of_rows, warn_labels=warn_labels)
         pairs = GroupPairs.of_rows(rows, n_jobs)
-        decided = None
         if selected is not None:
-            quiet = {**of_rows, "warn_labels": False, "name": "y_pred"}
-            decided = _rows.check_rows(y_true, selected, groups, **quiet)
+            selected = selected if rows.kept is None else selected[rows.kept]
+            decided = rows._replace(scores=selected.astype(np.float64))
             of_audit["decisions"] = _counted(GroupPairs.of_rows(decided, n_jobs))
         audit = cls(GroupAUC(pairs, undefined="ignore"), **of_audit)
-        selects = None
-        if decided is not None:
-            selects = decided.scores > 0.5
-        elif audit._score_threshold is not None:
-            selects = np.asarray(rows.scores, np.float64) >= audit._score_threshold
-        audit._by_row = ByRow(rows, selects)
+        if selected is None and audit._score_threshold is not None:
+            selected = np.asarray(rows.scores, np.float64) >= audit._score_threshold
+        audit._by_row = ByRow(rows, selected)
         return audit
 
     @functools.cached_property
@@ -465,7 +458,8 @@ class FairnessAudit(Output):
                 f"[{_words.all_shortened(names)}]. Pass the control column to groups= as well."
             )
         parts = samples.levels_of(self.report, self._decided, column)
-        chosen = [tuple(name for name in of if name != column) for of in self._crossed]
+        known = [sample.names for sample in self.samples.values()]
+        chosen = [tuple(name for name in of if name != column) for of in known]
         crossed, found = list(dict.fromkeys(filter(None, chosen))), {}
         for level, (pairs, decided) in parts.items():
             others = [name for name in names if name != column]
@@ -475,7 +469,6 @@ class FairnessAudit(Output):
                 report=report,
                 decisions=None if decided is None else _counted(decided),
                 _decided=decided,
-                _crossed=crossed,
                 samples=samples.samples_of(report, decided, crossed, self._min_per_class),
                 _n_audits=self._n_audits * len(parts),
                 _by_row=None,

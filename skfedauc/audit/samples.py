@@ -157,11 +157,10 @@ class Sample:
             return None
         of = Decided.of(units.units)
         rows, chosen = of.rows(denominator), of.rows(np.logical_and(denominator, events))
-        happened, weight, squares = (
-            np.asarray(part, np.float64) for part in (chosen.weight, rows.weight, rows.squares)
-        )
-        numbers = units.n_groups, units.n_clusters
-        return ClusterSums(units.group_of, units.cluster_of, *numbers, happened, weight, squares)
+        parts = chosen.weight, rows.weight, rows.squares
+        sums = (np.asarray(part, np.float64) for part in parts)
+        of_units = units.group_of, units.cluster_of, units.n_groups, units.n_clusters
+        return ClusterSums(*of_units, *sums)
 
 
 def samples_of(
@@ -176,7 +175,7 @@ def samples_of(
             decided = decided.selected(np.flatnonzero(pairs.has_per_class(left_out.least)))
         own = GroupAUC(large, undefined="ignore", group_names=list(chosen))
         others = least, left_out.groups, left_out.in_words()
-        sample = Sample(tuple(map(str, chosen)), own, decided, pairs, *others)
+        sample = Sample(tuple(chosen), own, decided, pairs, *others)
         if sample.column in found:
             raise ValueError(
                 f"intersections has a combination with the name of another column, "

@@ -48,7 +48,6 @@ def value_text(question: Question, value: float) -> str:
 
 
 def limits_text(question: Question, low: float, high: float, sign: str = "") -> str:
-    """Return both limits, ``0.034 to 0.050``, or an empty text."""
     if math.isnan(low):
         return ""
     low_text, high_text = (gap_text(question, end, sign) for end in (low, high))

@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NoReturn
 
-import skfedauc
 from skfedauc._output_file import check_target
 from skfedauc._words import listed, shortened, shortened_text
 from skfedauc.cli.terminal import PROG, CommandError
@@ -92,16 +91,6 @@ class _Named(argparse.Action):
         if name in known:
             parser.error(f"{option} is passed twice for {name}; got {shortened(value)}")
         setattr(namespace, self.dest, {**known, name: of_name})
-
-
-class _Version(argparse.Action):
-    """Option that prints the version, the only option that loads the kernel and numpy."""
-
-    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
-        from skfedauc import _kernel
-
-        print(f"{PROG} {skfedauc.__version__} ({_kernel.name()} kernel)")
-        parser.exit()
 
 
 # Options by the commands that have them: usage and help. The usage has the name, and the value or
@@ -279,13 +268,7 @@ def parse(argv: Sequence[str] | None) -> Arguments:
     listed_commands = list(_blocks(COMMANDS))
     examples = [example for _, _, example in listed_commands]
     program = _Parser(prog=PROG, description=_DESCRIPTION, epilog=_epilog(examples))
-    program.add_argument(
-        "--version",
-        action=_Version,
-        nargs=0,
-        default=argparse.SUPPRESS,
-        help="print the version and exit",
-    )
+    program.add_argument("--version", action="store_true", help="print the version and exit")
     commands = program.add_subparsers(dest="command", metavar="COMMAND")
     for name, about, example in listed_commands:
         parser = commands.add_parser(name, help=about, description=about, epilog=_epilog([example]))

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 
 def audit(arguments: Arguments) -> Iterator[list[str]]:
-    """Yield lines to print as early as possible, and then write the files."""
     check_options(arguments)
     made = _of_rows(read_columns(arguments), arguments)
     warn_of_spellings(made.report.counts)
@@ -157,7 +156,6 @@ def results(
 
 
 def _asks_more(options: Arguments) -> bool:
-    """Return whether the options ask for more than AUCs by group."""
     asked = [options.outputs, options.json, options.within, options.clusters, options.favorable]
     return any([*asked, options.name, options.tolerance, options.threshold != "auto"])
 
@@ -177,7 +175,6 @@ def _noisy_lines(path: str, counts: PrivateCounts) -> list[str]:
 
 
 def report_lines(report: GroupAUC) -> list[str]:
-    """Return a report's lines, without hints at Python."""
     lines = first_lines_of(report)
     return [lines.headline, *lines.answers, *lines.table_lines()]
 
@@ -220,7 +217,6 @@ def outputs(
     document: Callable[[], dict[str, Any]],
     options: Arguments,
 ) -> Iterator[list[str]]:
-    """Yield the lines of an audit or a comparison, and then write its files."""
     if options.json_is_printed:
         yield as_json(document(), is_printed=True).splitlines()
     else:

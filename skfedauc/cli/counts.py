@@ -70,7 +70,6 @@ def read_counts(path: str) -> ScoreCounts:
 
 
 def read_any_counts(path: str) -> ScoreCounts | PrivateCounts:
-    """Return the counts of a file, with or without noise."""
     check_file(path)
     with refusals(read=path):
         try:
@@ -85,7 +84,6 @@ def read_any_counts(path: str) -> ScoreCounts | PrivateCounts:
 
 
 def warn_of_spellings(counts: ScoreCounts) -> None:
-    """Warn if labels of a column of groups differ only in case or spaces."""
     rows = [label if isinstance(label, tuple) else (label,) for label in counts.groups or ()]
     for name, labels in zip(columns_of(counts), zip(*rows, strict=True), strict=False):
         spellings: dict[str, list[str]] = {}
@@ -102,7 +100,6 @@ def warn_of_spellings(counts: ScoreCounts) -> None:
 
 
 def count(arguments: Arguments) -> Iterator[list[str]]:
-    """Yield the lines to print, and write the counts after the first lines."""
     rule, path = _rule_of(arguments), arguments.output
     with refusals():
         pyarrow_parquet()  # before the rows are read
@@ -193,7 +190,6 @@ def _write_private(counts: ScoreCounts, rule: Disclosure | None, arguments: Argu
 
 
 def merge(arguments: Arguments) -> Iterator[list[str]]:
-    """Yield the lines to print, and write the sum at the end."""
     rule = _rule_of(arguments)
     lines, twice, valid = list[str](), list[str](), dict[str, Any]()
     to_take_out = {path: read_counts(path) for path in arguments.without}
@@ -298,7 +294,6 @@ def _source_line(kind: str, source: Any, verb: str = "counting ") -> str:
 
 
 def _level_of(counts: ScoreCounts) -> str:
-    """Return the level of disclosure, with the rule of the bins."""
     level, bins = counts.disclosure.level, counts.disclosure.bins
     if bins is not None:
         return f"bins of scores, by {shortened_text(repr(bins))}"
@@ -308,7 +303,6 @@ def _level_of(counts: ScoreCounts) -> str:
 
 
 def _disclosures(counts: ScoreCounts) -> Iterator[str]:
-    """Yield sentences with numbers on the disclosure of single rows by the counts."""
     withheld = counts.disclosure.withheld
     if withheld.n_groups:
         most = {"positives": withheld.most_positives, "negatives": withheld.most_negatives}
@@ -340,7 +334,6 @@ def _disclosures(counts: ScoreCounts) -> Iterator[str]:
 
 
 def _of_summary(counts: ScoreCounts) -> Iterator[str]:
-    """Yield sentences on the disclosure of single rows by sums by group."""
     rows = np.stack([counts.n_negatives, counts.n_positives])
     fewest = rows.min(axis=0)
     yield (
@@ -364,7 +357,6 @@ def _of_summary(counts: ScoreCounts) -> Iterator[str]:
 
 
 def _of_cells(counts: ScoreCounts) -> Iterator[str]:
-    """Yield sentences on the disclosure of single rows by counts by group and score."""
     numbers = np.stack([counts.cells.negatives, counts.cells.positives]).astype(np.int64)
     n_rows, level = numbers.sum(axis=0), counts.disclosure
     cells = counted(n_rows.size, "cell")
@@ -392,7 +384,6 @@ def _of_cells(counts: ScoreCounts) -> Iterator[str]:
 
 
 def _of_ranges(ranges: NDArray[Any], n_rows: NDArray[Any], noun: str) -> Iterator[str]:
-    """Yield sentences on the precision to which ranges disclose the scores of rows."""
     low, high = ranges
     width = high / 2 - low / 2  # Ranges without a limit end at the largest float.
     order = np.argsort(width)

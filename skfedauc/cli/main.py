@@ -11,6 +11,7 @@ import sys
 import warnings
 from collections.abc import Iterable, Sequence
 
+import skfedauc
 from skfedauc.cli import terminal
 from skfedauc.cli.arguments import Arguments, parse
 
@@ -64,8 +65,15 @@ def _run(arguments: Arguments) -> None:
 
 def _output(arguments: Arguments) -> Iterable[Sequence[str]]:
     # Each command is a function of its name.
-    command = arguments.command or "demo"
+    command = "version" if arguments.version else arguments.command or "demo"
     modules = {"demo": "demo", "count": "counts", "merge": "counts", "show": "counts"}
+    modules["version"] = "main"
     module = importlib.import_module(f"skfedauc.cli.{modules.get(command, 'audit')}")
     lines: Iterable[Sequence[str]] = getattr(module, command)(arguments)
     return lines
+
+
+def version(_: Arguments) -> Iterable[Sequence[str]]:
+    from skfedauc import _kernel  # loads numpy
+
+    yield [f"{terminal.PROG} {skfedauc.__version__} ({_kernel.name()} kernel)"]

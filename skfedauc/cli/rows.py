@@ -56,7 +56,6 @@ def read_columns(arguments: Arguments) -> pd.DataFrame:
 
 
 def _ending(path: str) -> str:
-    """Return the ending of a file that can be read."""
     if path == STDIN:
         return ENDINGS[0]
     ending = next((end for end in ENDINGS if path.lower().endswith(end)), None)
@@ -83,7 +82,6 @@ def _read_text(arguments: Arguments) -> pd.DataFrame:
     encoding = "utf-8-sig" if encoding.lower() in ("utf-8", "utf8") else encoding
 
     def rows(separator: str, **layout: Any) -> Iterator[list[str]]:
-        """Yield the rows that are not blank."""
         opened: io.TextIOBase
         if content is None:
             opened = open(arguments.file, encoding=encoding, newline="")  # noqa: SIM115

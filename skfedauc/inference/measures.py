@@ -61,7 +61,6 @@ def _oriented(measure: Measure, curves: GroupCurves) -> tuple[GroupCurves, float
 
 
 def index_of(measure: Measure, curves: GroupCurves) -> Floats:
-    """Return each group's index; NaN if the group lacks a class."""
     match measure:
         case AveragePrecision():
             return average_precision(curves)
@@ -337,7 +336,6 @@ def partial_area(curves: GroupCurves, max_fpr: float) -> Floats:
 
 
 def _mean_height(curves: GroupCurves, rate: Floats) -> Floats:
-    """Return the area under each curve up to the group's rate, divided by this rate."""
     share = curves.share_within(rate)
     width = share * (curves.right - curves.left)
     height = curves.bottom + share * (curves.top - curves.bottom) / 2.0
@@ -432,7 +430,6 @@ def average_precision(curves: GroupCurves) -> Floats:
 
 
 def _amounts(curves: GroupCurves) -> tuple[Floats, Floats]:
-    """Return false and true positive weights at each segment's threshold."""
     groups = curves.groups
     return (
         curves.right * curves.negatives.weight[groups],
@@ -448,9 +445,8 @@ def _precision(curves: GroupCurves) -> Floats:
 def average_precision_influence(curves: GroupCurves) -> Influence:
     """Return influence values on `average_precision`, with a fixed share of positives."""
     false, true = _amounts(curves)
-    of_negatives, of_positives = (
-        rows.weight[curves.groups] for rows in (curves.negatives, curves.positives)
-    )
+    classes = curves.negatives, curves.positives
+    of_negatives, of_positives = (rows.weight[curves.groups] for rows in classes)
     gained = (curves.top - curves.bottom) * of_positives
     both = (false + true) ** 2
 

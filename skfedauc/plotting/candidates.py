@@ -150,9 +150,7 @@ class CandidatesDisplay(Display):
         limits = low - margin, high + margin
         self.limit_: Line2D | None = None
         if self.at_most is not None:
-            (self.limit_,) = ax.plot(
-                [self.at_most] * 2, limits, color=drawing.BLACK, linestyle=":", linewidth=1.2
-            )
+            self.limit_ = drawing.draw_limit(ax, self.at_most, limits)
             entries = [
                 (self.within_, f"{n_within:,} within the limit"),
                 (self.beyond_, f"{n_beyond:,} beyond"),
@@ -185,7 +183,6 @@ class CandidatesDisplay(Display):
         drawing.legend_and_note(ax, entries, self.note_, limits)
 
     def _parameters(self, candidate: int) -> str:
-        """Return a candidate's parameters after a colon, without pipeline steps."""
         values = {} if self._params is None else self._params[candidate]
         texts = {
             name.rsplit("__", 1)[-1]: f"{value:.3g}" if isinstance(value, float) else f"{value}"

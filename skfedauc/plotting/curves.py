@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from matplotlib.container import ErrorbarContainer
     from matplotlib.lines import Line2D
     from matplotlib.patches import Polygon
-    from matplotlib.transforms import Bbox
 
 # False and true positive rates
 Corners: TypeAlias = tuple[Floats, Floats]
@@ -100,12 +99,7 @@ class _CurvesDisplay(ReportDisplay):
         return chosen, diagonal
 
     def _finish(
-        self,
-        chosen: drawing.Choice,
-        entries: list[drawing.Entry],
-        covers: Callable[[Bbox], bool],
-        *notes: str,
-        **kwargs: Any,
+        self, chosen: drawing.Choice, entries: list[drawing.Entry], *notes: str, **kwargs: Any
     ) -> None:
         """Write the notes, and draw the legend where it covers no curve."""
         from matplotlib.lines import Line2D
@@ -121,7 +115,7 @@ class _CurvesDisplay(ReportDisplay):
         entries += [(Line2D([], [], linestyle="none"), text) for text in texts]
         self.note_ = drawing.joined(others, *notes)
         if entries:
-            drawing.legend_off_curves(self.ax_, entries, covers, **kwargs)
+            drawing.legend_off_curves(self.ax_, entries, **kwargs)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -225,6 +219,8 @@ class GroupRocCurveDisplay(_CurvesDisplay):
         self.adjusted_curve = found[-1] if adjusted else None
 
     def _plot(self, ax: Axes | None) -> None:
+        from matplotlib.lines import Line2D
+
         chosen, self.chance_level_ = self._begin(ax, self._auc)
         ax = self.ax_
         self.bands_: dict[int | str, Polygon] = {}
@@ -249,7 +245,11 @@ class GroupRocCurveDisplay(_CurvesDisplay):
                 )
         ax.set(xlabel="False positive rate", ylabel="True positive rate")
         ax.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01))
-        self._draw_legend(chosen, int(np.isnan(self._auc).sum()))
+        if self.points_:
+            dot = Line2D([], [], color=drawing.BLACK, marker="o", linestyle="none")
+            self._entries.append((dot, f"threshold {self.threshold:g}"))
+        undefined = drawing.not_shown(int(np.isnan(self._auc).sum()), "group", "an AUC")
+        self._finish(chosen, self._entries, undefined, self._left_out, loc="lower right")
 
     def _points(self, group: int) -> Corners:
         return self.curves[group][:2]
@@ -266,23 +266,6 @@ class GroupRocCurveDisplay(_CurvesDisplay):
         (line,) = self.ax_.plot(*curve[:2], color=color, linestyle=style, linewidth=width)
         self._entries.append((line, f"{name} (AUC {curve.auc:.3f})"))
         return line
-
-    def _draw_legend(self, chosen: drawing.Choice, n_undefined: int) -> None:
-        from matplotlib.lines import Line2D
-
-        entries = self._entries
-        curves = [line for line, _ in entries] + [*self.behind_.values(), self.chance_level_]
-        if self.points_:
-            dot = Line2D([], [], color=drawing.BLACK, marker="o", linestyle="none")
-            entries.append((dot, f"threshold {self.threshold:g}"))
-        undefined = drawing.not_shown(n_undefined, "group", "an AUC")
-
-        def covers(box: Bbox) -> bool:
-            # Curves never decrease, so a curve above the upper left corner of the legend is above
-            # all of it.
-            return any(np.interp(box.x0, *line.get_data()) < box.y1 for line in curves)
-
-        self._finish(chosen, entries, covers, undefined, self._left_out, loc="lower right")
 
 
 def _corners(pairs: GroupPairs, groups: Sequence[Any], adjusted: bool) -> list[Corners]:
@@ -425,31 +408,12 @@ class ReliabilityDisplay(_CurvesDisplay):
         margin = 0.01 * top
         limits = (-margin, top + margin)
         ax.set(xlabel="Mean score", ylabel="Share of positives", xlim=limits, ylim=limits)
-        self._draw_legend(chosen)
-
-    def _points(self, group: int) -> Corners:
-        return self.mean_score[group], self.share[group]
-
-    def _draw_legend(self, chosen: drawing.Choice) -> None:
         entries: list[drawing.Entry] = [
             (curve, f"{drawing.text_of(self.groups[g])} ({self.difference[g]:+.3f})")
             for g, curve in self.curves_.items()
         ]
-        low, high = self.ax_.get_xlim()
+        title: Any = {"title": "Mean score minus\nshare of positives", "title_fontsize": "small"}
+        self._finish(chosen, entries, self._left_out, loc="upper left", **title)
 
-        def covers(box: Bbox) -> bool:
-            right, bottom = (low + (high - low) * end for end in (box.x1, box.y0))
-            return any(
-                ((self.mean_score[g] <= right) & (self.high[g] >= bottom)).any()
-                for g in self.curves_
-            )
-
-        self._finish(
-            chosen,
-            entries,
-            covers,
-            self._left_out,
-            loc="upper left",
-            title="Mean score minus\nshare of positives",
-            title_fontsize="small",
-        )
+    def _points(self, group: int) -> Corners:
+        return self.mean_score[group], self.share[group]

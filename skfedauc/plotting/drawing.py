@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure, SubFigure
+    from matplotlib.lines import Line2D
     from matplotlib.text import Text
-    from matplotlib.transforms import Bbox
 
 # Artist and text of an entry of a legend
 Entry: TypeAlias = tuple[Any, str]
@@ -216,6 +216,11 @@ def joined(*notes: str) -> str:
     return "; ".join(filter(None, notes))
 
 
+def draw_limit(ax: Axes, at: float, ends: tuple[float, float]) -> Line2D:
+    (line,) = ax.plot([at] * 2, ends, color=BLACK, linestyle=":", linewidth=1.2)
+    return line
+
+
 def legend_of(ax: Axes, entries: Sequence[Entry], **kwargs: Any) -> Any:
     """Draw a legend, also for texts that begin with an underscore."""
     # Matplotlib omits entries that begin with an underscore, so set the texts afterwards.
@@ -226,19 +231,20 @@ def legend_of(ax: Axes, entries: Sequence[Entry], **kwargs: Any) -> Any:
     return legend
 
 
-def legend_off_curves(
-    ax: Axes, entries: Sequence[Entry], covers: Callable[[Bbox], bool], **kwargs: Any
-) -> None:
+def legend_off_curves(ax: Axes, entries: Sequence[Entry], **kwargs: Any) -> None:
     """Draw a legend in the axes if it covers no curve, otherwise beside or below the axes.
 
-    `covers` says whether a box, in coordinates of the axes, covers a curve. In small axes, and in a
-    figure without a layout engine, the legend stays in the axes.
+    In small axes, and in a figure without a layout engine, the legend stays in the axes.
     """
     is_laid_out = lay_out(ax)
     legend = legend_of(ax, entries, **kwargs)
-    box = legend.get_window_extent().transformed(ax.transAxes.inverted())
-    if not is_laid_out or not covers(box):
+    box = legend.get_window_extent()
+    paths = [line.get_transform().transform_path(line.get_path()) for line in ax.lines]
+    for bars in ax.collections:
+        paths += map(bars.get_transform().transform_path, bars.get_paths())
+    if not is_laid_out or not any(path.intersects_bbox(box, filled=False) for path in paths):
         return
+    box = box.transformed(ax.transAxes.inverted())
     width, height = size_of(ax)
     if (1.0 - box.width) * width > _LEAST_WIDTH:
         outside = {"loc": "upper left", "bbox_to_anchor": (1.02, 1.0)}
@@ -483,7 +489,6 @@ class ReportDisplay(Display):
     def _divided(
         cls, constructor: Callable[..., GroupAUC], options: Mapping[str, Any]
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return the options of the report's constructor, and those of the display."""
         check_matplotlib(f"{cls.__name__}.{constructor.__name__}")
         of_display = inspect.signature(cls).parameters
         drawing = {name: value for name, value in options.items() if name in of_display}
@@ -517,7 +522,6 @@ class ReportDisplay(Display):
 
     @property
     def _auc(self) -> Floats:
-        """Each group's AUC, NaN if undefined."""
         return estimates_of(self.report).pairs.auc.astype(np.float64)
 
     @property

@@ -41,7 +41,6 @@ _LINES: dict[str, tuple[str, Any]] = {
     "cross": (drawing.GREY, "-"),
     "worst": (drawing.GREY, (0, (1, 1))),
 }
-_OTHER_LINE: tuple[str, Any] = (drawing.BLACK, (0, (4, 1, 1, 1)))
 # Default of `statistics`. A summary by group does not determine the pooled AUC.
 _DEFAULT_LINES: tuple[StatisticName, ...] = ("pooled", "macro", "within")
 # Default of `max_groups`
@@ -58,7 +57,6 @@ class _ForestDisplay(ReportDisplay):
     shown_: NDArray[np.intp]
 
     def _begin(self, ax: Axes | None, values: Floats) -> Choice:
-        """Choose the groups with the lowest and the highest values, and prepare the axes."""
         most = drawing.most_groups(self.max_groups, ax, _MOST_GROUPS, drawing.LINE, 5)
         chosen = drawing.choose(values, most)
         n_lines = max(chosen.n_lines, 4)
@@ -185,7 +183,7 @@ class GroupAUCDisplay(_ForestDisplay):
         self.lines_: dict[StatisticName, Line2D] = {}
         for name, value in self._values.items():
             if not np.isnan(value):
-                color, style = _LINES.get(name, _OTHER_LINE)
+                color, style = _LINES[name]
                 # A wider broken line remains visible on a solid line at the same position.
                 width = 1.2 if style == "-" else 2.0
                 (self.lines_[name],) = ax.plot(
@@ -300,7 +298,6 @@ class RankingDisplay(_ForestDisplay):
         )
 
     def _draw_aucs(self, chosen: Choice, is_shrunken: bool) -> list[Entry]:
-        """Draw observed and shrunken AUCs, and return the legend's entries."""
         ax, place = self.ax_, chosen.places
         drawn = floats(self.table, "auc", "shrunken_auc", "ci_low", "ci_high")
         observed, shrunken, low, high = (values[self.shown_] for values in drawn)
@@ -335,7 +332,6 @@ class RankingDisplay(_ForestDisplay):
         return [(self.observed_, "AUC"), *self._draw_markers(shrunken, place, "shrunken AUC")]
 
     def _draw_ranks(self, chosen: Choice) -> list[Entry]:
-        """Draw ranks with their confidence sets, and return the legend's entries."""
         from matplotlib.ticker import MaxNLocator
 
         ax = self.ax_
@@ -350,7 +346,6 @@ class RankingDisplay(_ForestDisplay):
         return [markers, (self.intervals_, "confidence set"), *worst]
 
     def _draw_markers(self, values: Floats, place: NDArray[np.intp], name: str) -> list[Entry]:
-        """Draw the group markers, and return the legend's entries."""
         self.markers_ = self.ax_.scatter(values, place, 30.0, color=drawing.BLUE, zorder=3)
         (all_worst,) = floats(self.table, "may_be_worst")
         which = all_worst[self.shown_] == 1

@@ -145,10 +145,7 @@ class GroupScoreDisplay(ReportDisplay):
         self.threshold_line_: Line2D | None = None
         low, high = ax.get_xlim()
         if self.threshold is not None and low <= self.threshold <= high:
-            ends = [-0.5, top - 0.5]
-            (self.threshold_line_,) = ax.plot(
-                [self.threshold] * 2, ends, color=drawing.BLACK, linestyle=":", linewidth=1.2
-            )
+            self.threshold_line_ = drawing.draw_limit(ax, self.threshold, (-0.5, top - 0.5))
             entries.append((self.threshold_line_, f"threshold {self.threshold:g}"))
         elif self.threshold is not None:
             notes += (f"the threshold {self.threshold:g} is beyond these scores",)
@@ -170,7 +167,6 @@ class GroupScoreDisplay(ReportDisplay):
         negatives: Floats,
         positives: Floats,
     ) -> None:
-        """Draw a group's two histograms with equal areas, scaled to the distance between groups."""
         negatives, positives = (of / (of.sum() or 1.0) for of in (negatives, positives))
         unit = _PEAK / max(negatives.max(), positives.max())
         style: Any = {"baseline": place, "fill": True, "alpha": 0.85, "zorder": 2}

@@ -35,17 +35,22 @@ from skfedauc.report.statistics import STATISTICS, Decomposition, StatisticName
 from skfedauc.report.text import FirstLines, first_lines
 
 
-class RowOptions(TypedDict, total=False):
-    """Options of `GroupAUC.from_predictions` that other constructors pass on."""
+class AnyRows(TypedDict, total=False):
+    """Options that all constructors from rows pass on."""
 
     sample_weight: Any
     clusters: Any
+    missing: _labels.Missing
+    min_per_class: int
+
+
+class RowOptions(AnyRows, total=False):
+    """Options of `GroupAUC.from_predictions` that other constructors pass on."""
+
     pos_label: Any
     n_jobs: int | None
     measure: Measure | None
     undefined: Undefined
-    missing: _labels.Missing
-    min_per_class: int
 
 
 class GroupAUC(GroupIntervals, GroupComparisons):
@@ -485,8 +490,6 @@ def responses_of(
     Both are the same object if one order of the rows serves all purposes. `of_rows` are arguments
     of `GroupAUC.from_predictions`, and `mend` the last sentences of the warning.
     """
-    rows = {"X": X, "y": of_rows["y_true"], "sample_weight": of_rows.get("sample_weight")}
-    _rows.check_row_order(rows)
     y = _input.column_of(of_rows["y_true"], "y")
     scores = _sklearn.scores_of(estimator, X, response_method, pos_label, y=y)
     by_default = response_method is None and scores.method == "decision_function"
@@ -505,7 +508,6 @@ def responses_of(
 
 
 def _aucs(model: ModelScores, of_rows: Mapping[str, Any]) -> NDArray[np.float64]:
-    """Return the pooled AUC, and the AUC of each group."""
     report = GroupAUC.from_predictions(
         y_score=model.scores, pos_label=model.positive, undefined="ignore", **of_rows
     )

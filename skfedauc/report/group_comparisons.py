@@ -209,14 +209,12 @@ class GroupComparisons(DifferenceTested):
         if reference is None:
             claim = f"the AUCs of all groups{of_whom} differ by less than {bound:.6g}"
             if n_tested > 1:
-                ends = estimates.extremes_in_use
-                found = differences.difference_below(ends, bound, tail)
+                found = differences.difference_below(estimates.extremes_in_use, bound, tail)
                 estimate = float(np.ptp(auc[used]))
         else:
             claim = f"the AUC of every group{of_whom} is above {bound:.6g}"
             if n_tested:
-                lowest = estimates.extremes_in_use.lowest
-                found = differences.worst_above(lowest, bound, tail)
+                found = differences.worst_above(estimates.extremes_in_use.lowest, bound, tail)
                 estimate = float(auc[used].min())
         limit, statistic, pvalue, furthest = found
         labels = tuple(estimates.labels.tolist()[group] for group in furthest)
@@ -425,8 +423,7 @@ class GroupComparisons(DifferenceTested):
             }
         for name in AVERAGES:
             share = shares(estimates, name)
-            if share is None:
-                continue
+            assert share is not None
             value = float(np.dot(share[share > 0], auc[share > 0]))
             difference = pooled - value
             low = high = difference
@@ -506,30 +503,29 @@ def largest_difference_test(
     if used.size < 2:
         nothing = None, None, None, used.size, "needs two groups with both classes"
         return DifferenceTest(confidence_level, *nothing)
-    low, high, statistic, pvalue, pair = np.nan, np.nan, np.nan, np.nan, None
-    table, alpha = pd.DataFrame(), 1.0 - confidence_level
+    of_test: Any = {"estimate": float(np.ptp(values[used]))}
+    clearest, alpha = None, 1.0 - confidence_level
     if pairs is not None:
-        low, high = pairs.largest(alpha)
+        of_test["ci_low"], of_test["ci_high"] = pairs.largest(alpha)
     if pairs is not None and has_pvalue:
-        (pvalue, pair), statistic = pairs.test(), max(pairs.statistic, 0.0)
+        of_test["pvalue"], pair = pairs.test()
+        of_test["statistic"] = max(pairs.statistic, 0.0)
+        if pair is not None:
+            above, below = used[list(pair)]
+            clearest = labels[above], labels[below]
+            limits = (of[pair[0]] for of in pairs.limits_from(pair[1], alpha, pairs.most))
+            row = (values[above] - values[below], *limits, of_test["pvalue"])
+            columns = ["difference", "simultaneous_low", "simultaneous_high", "pvalue_adjusted"]
+            levels = [[of] for of in clearest]
+            index = pd.MultiIndex.from_arrays(levels, names=["group", "reference"])
+            of_test["table"] = pd.DataFrame([row], index, columns)
     highest, lowest = int(np.nanargmax(values)), int(np.nanargmin(values))
     # Of equal values, the first is the worst; two groups are named if all are equal.
     lowest = int(used[-1]) if lowest == highest else lowest
-    clearest = None
-    if pairs is not None and pair is not None:
-        above, below = used[list(pair)]
-        clearest = labels[above], labels[below]
-        limits = (of[pair[0]] for of in pairs.limits_from(pair[1], alpha, pairs.most))
-        row = (values[above] - values[below], *limits, pvalue)
-        columns = ["difference", "simultaneous_low", "simultaneous_high", "pvalue_adjusted"]
-        names = pd.MultiIndex.from_arrays([[of] for of in clearest], names=["group", "reference"])
-        table = pd.DataFrame([row], names, columns)
     method = "comparison of two groups" if used.size == 2 else "comparison of all pairs"
     if used.size > differences.MOST_GROUPS:
         method = "Bonferroni limits of all groups"
     of_groups = labels[highest], labels[lowest], clearest, used.size, method
-    of_test: Any = {"estimate": float(np.ptp(values[used])), "ci_low": low, "ci_high": high}
-    of_test |= {"statistic": statistic, "pvalue": pvalue, "table": table}
     return DifferenceTest(confidence_level, *of_groups, **of_test)
 
 

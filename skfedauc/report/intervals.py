@@ -79,9 +79,8 @@ class GroupIntervals:
         if of == "groups":
             if withheld:
                 raise ValueError("withheld=True needs of='statistics'; got of='groups'.")
-            return estimates.table(
-                {"value": estimates.by_group, **group_bounds(estimates)._asdict()}
-            )
+            of_groups = {"value": estimates.by_group, **group_bounds(estimates)._asdict()}
+            return estimates.table(of_groups)
         estimates.report_groups()
         rows = {}
         for name, value in all_statistics(estimates).items():
@@ -284,7 +283,6 @@ def check_rows_of(method: intervals.Method, estimates: GroupEstimates) -> None:
 def group_intervals(
     estimates: GroupEstimates, confidence_level: float, method: intervals.Method
 ) -> pd.DataFrame:
-    """Return group intervals, see `GroupAUC.confidence_intervals`."""
     check_rows_of(method, estimates)
     tail = (1.0 - confidence_level) / 2.0
     ends = estimates.extremes if estimates.pairs.is_binned else (estimates,)

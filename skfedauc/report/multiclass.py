@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Literal, TypeAlias, TypedDict, Unpack
+from typing import Any, Literal, TypeAlias, Unpack
 
 import numpy as np
 import pandas as pd
@@ -27,7 +27,7 @@ from skfedauc.inference.variances import Variances
 from skfedauc.pairs import GroupPairs
 from skfedauc.report import statistics
 from skfedauc.report.estimates import GroupEstimates
-from skfedauc.report.group_auc import GroupAUC, estimates_of
+from skfedauc.report.group_auc import AnyRows, GroupAUC, estimates_of
 from skfedauc.report.group_comparisons import DifferenceTested, largest_difference_test
 from skfedauc.report.groups import (
     LeftOut,
@@ -46,7 +46,7 @@ from skfedauc.report.text import (
     counted_groups,
     gap_lines,
     number_with,
-    table_of,
+    with_table,
     worst_line,
 )
 
@@ -72,15 +72,11 @@ def check_no_two_classes(pos_label: Any, measure: Any) -> None:
         )
 
 
-class ClassOptions(TypedDict, total=False):
+class ClassOptions(AnyRows, total=False):
     """Options of `MulticlassGroupAUC.from_predictions` that `from_estimator` passes on."""
 
     multi_class: MultiClass
-    sample_weight: Any
-    clusters: Any
     undefined: Undefined
-    missing: _labels.Missing
-    min_per_class: int
 
 
 class MulticlassGroupAUC(DifferenceTested, Mapping[Any, GroupAUC]):
@@ -273,9 +269,8 @@ class MulticlassGroupAUC(DifferenceTested, Mapping[Any, GroupAUC]):
         _input.check_keywords(options, known, "MulticlassGroupAUC.from_estimator")
         check_undefined(options.get("undefined", "skip"))
         _labels.check_missing(options.get("missing", "raise"))
-        labels, options["clusters"] = labels_of_rows(
-            groups, options.get("clusters"), X, y, options.get("sample_weight")
-        )
+        clusters, weights = options.get("clusters"), options.get("sample_weight")
+        labels, options["clusters"] = labels_of_rows(groups, clusters, X, y, weights)
         y, remedy = _input.column_of(y, "y"), "Use GroupAUC.from_estimator for two classes."
         classes, scores = _sklearn.class_scores_of(
             estimator, X, response_method, remedy=remedy, y=y
@@ -494,17 +489,14 @@ class MulticlassGroupAUC(DifferenceTested, Mapping[Any, GroupAUC]):
             test = self._difference_test(LEVEL)
             answers += gap_lines(groups, test, "difference of averages", why_no_test=why)
         answers += filter(None, [self._left_out.in_words()])
-        shown, note = table_of(groups)
         what = repr(self.counts).removeprefix("MulticlassCounts(")[:-1]
         n_missing = max((part.n_missing for part in self.counts.parts.values()), default=0)
         headline = f"Mean AUC of {what}, over {counted_groups(groups.labels)}{left_out(n_missing)}"
-        return FirstLines(headline, tuple(answers), shown, groups.labels.nlevels, note, _MORE)
+        return with_table(headline, answers, groups, _MORE)
 
     def _shown_groups(self) -> ShownGroups:
-        average, limits = self.average_by_group(), None
-        if self._rows is not None:
-            table = self.confidence_intervals()
-            limits = table["ci_low"].to_numpy(), table["ci_high"].to_numpy()
+        average = self.average_by_group()
+        limits = None if self._rows is None else self.confidence_intervals()
         of_parts = self._by_group([part.pairs.counts.n_positives for part in self._parts], 0).T
         rows = dict(zip(self, of_parts, strict=True))
         if self.counts.multi_class == "ovo":
@@ -551,7 +543,6 @@ class MulticlassGroupAUC(DifferenceTested, Mapping[Any, GroupAUC]):
 
 
 def _large_groups(counts: MulticlassCounts, least: int) -> tuple[MulticlassCounts, LeftOut]:
-    """Return the groups with at least `least` rows of each class, and the others."""
     n_rows: dict[Any, dict[Any, int]] = {}
     for key, part in counts.parts.items():
         one = key if counts.multi_class == "ovr" else key[0]
@@ -624,9 +615,8 @@ class ClassIntervals:
         """
         by_group = freedom is None
         deviation: Any = self._averages.of_groups if by_group else self._averages.of_average
-        of_average = (
-            np.min(self._spread.degrees_of_freedom, axis=1) if by_group else np.array([freedom])
-        )
+        of_all = self._spread.degrees_of_freedom
+        of_average = np.min(of_all, axis=1) if by_group else np.array([freedom])
         deviate = normal_quantile(tail)
         spread = self._spread._replace(degrees_of_freedom=of_average[:, None])
         error = np.array(deviation(weights * np.sqrt(spread.variance)))

@@ -166,7 +166,6 @@ def _average_limits(estimates: GroupEstimates, sampling: Sampling, name: str) ->
 def _on_scale(
     estimates: GroupEstimates, low: Floats, high: Floats, note: str = ""
 ) -> intervals.Interval:
-    """Return the limits of an index as limits of the measure."""
     least, most = (float(measures.value_of(estimates.measure, end)[0]) for end in (low, high))
     return intervals.Interval(np.nan, least, most, note)
 
@@ -264,20 +263,15 @@ def _difference_limits(estimates: GroupEstimates, sampling: Sampling) -> interva
         limits = estimates.all_pairs(method).largest(2.0 * sampling.tail)
         return intervals.Interval(np.ptp(values), *limits)
 
-    def of_groups(tail: float) -> tuple[Floats, Floats]:
-        low, high = (
-            of.limits_in_use(end, tail, method) for end, of in enumerate(estimates.extremes)
-        )
-        return low, high
-
-    low, high = of_groups(sampling.tail / (2.0 * values.size))
+    (lowest, highest), tail = estimates.extremes, sampling.tail / 2.0
+    low = lowest.limits_in_use(0, tail / values.size, method)
+    high = highest.limits_in_use(1, tail / values.size, method)
     least = max(float(low.max() - high.min()), 0.0)
-    low, high = of_groups(sampling.tail / 2.0)
+    low, high = lowest.limits_in_use(0, tail, method), highest.limits_in_use(1, tail, method)
     return intervals.Interval(np.ptp(values), least, float(high.max() - low.min()))
 
 
 def _largest_of_others(values: Floats) -> Floats:
-    """Return, for each group, the largest value of the other groups."""
     found = np.full(values.size, values.max())
     place = int(values.argmax())
     found[place] = np.delete(values, place).max()

@@ -115,15 +115,16 @@ def _escaped(text: str) -> str:
 class ShownGroups(NamedTuple):
     """What the first lines say of the groups, of a report or of averages over classes.
 
-    `values` are NaN if undefined, and `in_use` those of averages and gaps. `sizes` has row counts
-    by noun, and `classes` those of each class by noun and class, to remark on the fewest.
+    `values` are NaN if undefined, and `in_use` those of averages and gaps. `limits` is a table of
+    intervals. `sizes` has row counts by noun, and `classes` those of each class by noun and class,
+    to remark on the fewest.
     """
 
     title: str
     labels: pd.Index
     values: Floats
     in_use: Floats
-    limits: tuple[Floats, Floats] | None
+    limits: pd.DataFrame | None
     sizes: Mapping[str, NDArray[Any]]
     classes: Mapping[tuple[str, str], NDArray[Any]]
 
@@ -147,8 +148,7 @@ def first_lines(estimates: GroupEstimates, left_out: str) -> FirstLines:
     values, used = quiet.group_values
     limits = None
     if quiet.has_intervals:
-        table = intervals.group_intervals(quiet, LEVEL, measure.methods[0])
-        limits = table["ci_low"].to_numpy(), table["ci_high"].to_numpy()
+        limits = intervals.group_intervals(quiet, LEVEL, measure.methods[0])
     sizes = {"positive": counts.n_positives, "negative": counts.n_negatives}
     of_groups = quiet.by_group, np.where(used, values, np.nan), limits, sizes
     classes = {(noun, ""): of for noun, of in sizes.items()}
@@ -161,9 +161,8 @@ def first_lines(estimates: GroupEstimates, left_out: str) -> FirstLines:
         answers += _gap(quiet, groups)
     known = sources_in_words(view_of(quiet.pairs.counts))
     answers += filter(None, [left_out, known and f"Counted by {known}."])
-    rows, note = table_of(groups)
     more = _MORE if measure.is_auc else _MORE_OF_MEASURES
-    return FirstLines(_headline(quiet), tuple(answers), rows, quiet.labels.nlevels, note, more)
+    return with_table(_headline(quiet), answers, groups, more)
 
 
 def _headline(estimates: GroupEstimates) -> str:
@@ -190,7 +189,6 @@ def counted_groups(labels: pd.Index) -> str:
 
 
 def _clusters_note(estimates: GroupEstimates) -> str:
-    """Return the number of clusters in words; empty if all rows are independent."""
     clusters = estimates.pairs.clusters
     if clusters is None:
         return ""
@@ -237,7 +235,6 @@ def _certain(estimates: GroupEstimates, name: str) -> list[str]:
 
 
 def worst_line(groups: ShownGroups, name: str, certain: Sequence[str] = ()) -> str:
-    """Return the line on the lowest value, called `name`."""
     worst = int(np.nanargmin(groups.in_use))
     few = ", few rows" if groups.fewest(worst)[0] < FEW else ""
     if np.isnan(groups.values[worst]):
@@ -248,7 +245,6 @@ def worst_line(groups: ShownGroups, name: str, certain: Sequence[str] = ()) -> s
 
 
 def _gap(estimates: GroupEstimates, groups: ShownGroups) -> Iterator[str]:
-    """Yield the largest difference with its test, and what equal groups would show."""
     if not estimates.has_intervals:
         test = largest_difference_test(None, groups.in_use, groups.labels, LEVEL)
         yield from gap_lines(groups, test, "difference")
@@ -308,14 +304,12 @@ def gap_lines(
     yield f"{said}."
 
 
-def table_of(groups: ShownGroups) -> tuple[tuple[tuple[str, ...], ...], str]:
-    """Return the rows of the table of groups, after its header the lowest AUC, and its note."""
+def with_table(headline: str, answers: list[str], groups: ShownGroups, more: str) -> FirstLines:
+    """Return the lines with the table of groups, the lowest AUC first."""
     index, defined, note = groups.labels, ~np.isnan(groups.values), ""
     names = [_words.shortened_label("" if name is None else str(name)) for name in index.names]
     order = np.argsort(np.where(defined, groups.values, np.inf), kind="stable")
     n_groups = order.size
-    if not n_groups:
-        return (), note
     if n_groups > _MOST_ROWS:
         # Undefined groups come last, and are left out.
         lowest, _, highest = _words.ends(order[: int(defined.sum())], _MOST_ROWS)
@@ -324,16 +318,18 @@ def table_of(groups: ShownGroups) -> tuple[tuple[tuple[str, ...], ...], str]:
             f"Shown: the {lowest.size} lowest and the {highest.size} highest of {n_groups:,} "
             "groups."
         )
-    low, high = groups.limits or np.full((2, n_groups), np.nan)
+    low, high = np.full((2, n_groups), np.nan)
+    if groups.limits is not None:
+        low, high = groups.limits[["ci_low", "ci_high"]].to_numpy().T
     nouns = (f"{noun}s" for noun in groups.sizes)
-    rows = [(*names, groups.title, "95 % interval", *nouns, "")]
+    rows = [(*names, groups.title, "95 % interval", *nouns, "")] if n_groups else []
     for g in order.tolist():
         label = index[g] if isinstance(index[g], tuple) and index.nlevels > 1 else (index[g],)
         interval = "" if np.isnan(low[g]) else _interval(low[g], high[g])
         sizes = [f"{int(of[g]):,}" for of in groups.sizes.values()]
         shown = _number(groups.values[g]), interval, *sizes, groups.fewest(g)[1]
         rows.append((*map(_words.shortened_label, label), *shown))
-    return tuple(rows), note
+    return FirstLines(headline, tuple(answers), tuple(rows), index.nlevels, note, more)
 
 
 def number_with(

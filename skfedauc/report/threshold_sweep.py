@@ -190,7 +190,6 @@ def rates_at(
 
 
 def operating_points(counts: ScoreCounts, threshold: float) -> tuple[Floats, Floats]:
-    """Return the false and true positive rate of each group at a threshold."""
     thresholds = np.array([threshold])
     check_edges(counts, thresholds, "or threshold=None")
     rates, _ = rates_at(counts, thresholds)

@@ -23,7 +23,7 @@ from skfedauc.report.statistics import MATRIX_GROUPS
 )
 def test_help_and_version(capsys, arguments, shown):
     with pytest.raises(SystemExit) as stopped:
-        main(arguments)
+        raise SystemExit(main(arguments))
     assert stopped.value.code == 0
     assert shown in capsys.readouterr().out
 
