@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from oracles import comparisons
 from scipy import stats
 from test_inference import CLUSTERS, S1, S2, Y, placement
 from test_measures import derivatives
@@ -73,10 +74,7 @@ def test_paired_test_equals_proc():
 
 def test_three_models_equal_delong_over_all_pairs_of_rows():
     y, scores, *_ = rows(0, n_models=3)
-    kernels = []
-    for s in scores.values():
-        apart = s[y][:, None] - s[~y]
-        kernels.append((apart > 0) + 0.5 * (apart == 0))
+    kernels = [comparisons(s[y], s[~y]) for s in scores.values()]
     # One row per model: means over the other class, for each positive and for each negative
     of_positives = np.array([kernel.mean(axis=1) for kernel in kernels])
     of_negatives = np.array([kernel.mean(axis=0) for kernel in kernels])

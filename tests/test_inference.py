@@ -9,7 +9,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
-from oracles import comparisons, general_hull, hull, restricted_deviance, shared_variances
+from oracles import (
+    comparisons,
+    general_hull,
+    hull,
+    mover,
+    restricted_deviance,
+    shared_variances,
+)
 from scipy import optimize, stats
 from sklearn.exceptions import UndefinedMetricWarning
 from statsmodels.stats.nonparametric import rank_compare_2indep
@@ -352,20 +359,13 @@ def test_the_studentized_range_equals_scipy(n_groups):
     assert studentized_range_tail(quantile, n_groups) == pytest.approx(0.01, rel=1e-11)
 
 
-def mover(auc, other, limits, limits_of_other):
-    """Return the limits of the difference of two AUCs from the limits of both."""
-    (low, high), (other_low, other_high) = limits, limits_of_other
-    below, above = np.hypot(auc - low, other_high - other), np.hypot(high - auc, other - other_low)
-    return auc - other - below, auc - other + above
-
-
 def limits_of_pair(v, one, other, deviate):
     """Return the limits of the difference of two groups at a normal quantile."""
-    limits = (
-        hull(v.auc[g], v.delong[g], v.positives.n[g], v.negatives.n[g], deviate)
+    both = (
+        (v.auc[g], *hull(v.auc[g], v.delong[g], v.positives.n[g], v.negatives.n[g], deviate))
         for g in (one, other)
     )
-    return mover(v.auc[one], v.auc[other], *limits)
+    return mover(*both)
 
 
 def pair_deviate(v, first, second):
@@ -573,7 +573,7 @@ def test_the_rest_is_weighted_by_what_other_groups_say():
         )
 
         def limits(deviate, sides=sides):
-            return mover(sides[0][0], sides[1][0], *(general_hull(*of, deviate) for of in sides))
+            return mover(*((of[0], *general_hull(*of, deviate)) for of in sides))
 
         quantile = stats.norm.isf((1 - 0.95 ** (1 / 6)) / 2)
         difference = auc[g] - share @ auc

@@ -1,11 +1,9 @@
 """Limits of AUCs, margins and disparities by their formulas, from all pairs of rows."""
 
-import math
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from oracles import comparisons, delong, hull
+from oracles import comparisons, delong, hull, mover_of_pairs
 from scipy import optimize
 from scipy.special import expit, logit
 from scipy.stats import norm, t
@@ -133,12 +131,8 @@ def lowest_limit(groups, z):
 
 def largest_limit(groups, z):
     """Return the largest upper limit of the difference of a pair of groups."""
-    return max(
-        a[0] - b[0] + math.hypot(hull(*a, z)[1] - a[0], b[0] - hull(*b, z)[0])
-        for a in groups
-        for b in groups
-        if a is not b
-    )
+    limits = np.array([hull(*group, z) for group in groups])
+    return mover_of_pairs([auc for auc, *_ in groups], *limits.T)[1].max()
 
 
 @pytest.mark.parametrize("level", LEVELS)
