@@ -18,9 +18,6 @@ from sklearn.pipeline import make_pipeline
 from skfedauc import boosting, make_group_auc_scorer
 from skfedauc.boosting import LightGBMMetric, XGBoostMetric
 
-# LightGBM 4.6 names the features of arrays when it fits, and not when it predicts.
-unnamed_features = pytest.mark.filterwarnings("ignore:X does not have valid feature names")
-
 # LightGBM 4.7 deprecates `eval_set`, but encodes text labels only there.
 pytestmark = pytest.mark.filterwarnings("ignore:The argument 'eval_set' is deprecated")
 
@@ -62,7 +59,8 @@ def test_every_round_of_lightgbm_has_the_statistic_of_its_predictions(statistic,
     assert len(set(expected)) > 3
 
 
-@unnamed_features
+# LightGBM 4.6 names the features of arrays when it fits, and not when it predicts.
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
 def test_early_stopping_of_lightgbm_takes_the_best_round():
     metric = LightGBMMetric("worst", groups=[VALID[1:]])
     model = lightgbm.LGBMClassifier(n_estimators=60, **SMALL).fit(
