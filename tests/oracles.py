@@ -72,6 +72,16 @@ def comparisons(positives: np.ndarray, negatives: np.ndarray) -> np.ndarray:
     return np.where(above, 1.0, np.where(np.equal.outer(positives, negatives), 0.5, 0.0))
 
 
+def placements(y, scores, weights, others=True):
+    """Return the placement value of each row among the rows of the other class.
+
+    `others` has the rows that count for each row; without such rows, the value is NaN.
+    """
+    wins = comparisons(scores, scores)
+    counts = others & np.not_equal.outer(y, y)
+    return _ratio((counts * np.where(y[:, None], wins, wins.T)) @ weights, counts @ weights)
+
+
 class Counts(NamedTuple):
     """Twice the number of concordant pairs, and the weight of each class."""
 

@@ -4,7 +4,6 @@ import datetime
 import html
 import json
 import re
-import subprocess
 import sys
 
 import numpy as np
@@ -12,6 +11,7 @@ import pandas as pd
 import pytest
 from audits import audit_of, by_rows, rows_of
 from oracles import mover_of_pairs
+from processes import run_python
 from scipy import stats
 from scipy.optimize import brentq
 from sklearn.metrics import roc_auc_score
@@ -315,7 +315,7 @@ def test_a_page_needs_no_matplotlib(tmp_path):
         "groups=['a', 'b', 'b', 'a'] * 20)\n"
         f"audit.to_html({str(tmp_path / 'a.html')!r})"
     )
-    subprocess.run([sys.executable, "-c", code], check=True)
+    assert run_python("-c", code).returncode == 0
     assert "<svg" in (tmp_path / "a.html").read_text()
 
 

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from oracles import comparisons
+from oracles import comparisons, placements
 from scipy import stats
-from test_inference import CLUSTERS, S1, S2, Y, placement
+from test_inference import CLUSTERS, S1, S2, Y
 from test_measures import derivatives
 from test_measures import expected as value_of
 
@@ -39,23 +39,13 @@ def variances(table):
     return (table["difference"] / table["statistic"]) ** 2
 
 
-def influences(y, scores, weights, of):
-    """Return the placement value of each row among the rows `of` of the other class."""
-    found = []
-    for i, label in enumerate(y):
-        others = (y != label) & of[i]
-        found.append(placement(1 if label else -1, scores[i], scores[others], weights[others]))
-    return np.array(found)
-
-
 def test_paired_test_equals_proc():
     """pROC compares the same statistic with the normal distribution."""
     found = compare_two(Y, S2, S1)
     assert found.statistic == pytest.approx(0.689591400229764, rel=1e-9)
     assert 2 * stats.norm.sf(found.statistic) == pytest.approx(0.490451176972435, rel=1e-9)
-    every = np.ones((Y.size, Y.size), bool)
-    placements = [influences(Y, np.array(s), np.ones(Y.size), every) for s in (S1, S2)]
-    parts = [np.subtract(*placements)[mine] for mine in (Y == 0, Y == 1)]
+    change = np.subtract(*(placements(Y, np.array(s), np.ones(Y.size)) for s in (S1, S2)))
+    parts = [change[mine] for mine in (Y == 0, Y == 1)]
     of_class, rows_of_class = (np.array([f(d) for d in parts]) for f in (stats.sem, len))
     freedom = (of_class**2).sum() ** 2 / (of_class**4 / (rows_of_class - 1)).sum()
     null = stats.t(freedom)
@@ -128,7 +118,7 @@ def test_limits_of_several_models_use_the_smallest_degrees_of_freedom_of_all_pai
     y, scores, groups, weights = rows(0, weighted=weighted)
     w = np.ones(y.size) if weights is None else weights
     same = groups[:, None] == groups
-    own = np.column_stack([influences(y, s, w, same) for s in scores.values()])
+    own = np.column_stack([placements(y, s, w, same) for s in scores.values()])
     first, second = np.triu_indices(4, 1)
     own = own[:, second] - own[:, first]
     of_class, freedom = np.zeros((2, 3, 6)), np.zeros((2, 3, 1))

@@ -14,6 +14,7 @@ from oracles import (
     general_hull,
     hull,
     mover,
+    placements,
     restricted_deviance,
     shared_variances,
 )
@@ -90,10 +91,6 @@ def test_delong_and_degrees_of_freedom_equal_statsmodels(seed):
         assert found.degrees_of_freedom[g] == pytest.approx(theirs.df, rel=1e-9)
 
 
-def placement(sign, score, others, weights):
-    return np.average(np.sign(sign * (score - others)) / 2 + 0.5, weights=weights)
-
-
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("seed", range(5))
 def test_variance_of_pooled_less_average_equals_sums_over_rows(seed, weighted):
@@ -102,18 +99,14 @@ def test_variance_of_pooled_less_average_equals_sums_over_rows(seed, weighted):
     w = np.ones(y.size) if weights is None else weights
     share = np.random.default_rng(seed).dirichlet(np.ones(6))
     sums = {"difference": 0.0, "pooled": 0.0}
-    for mine, other in ((y, ~y), (~y, y)):
-        sign = 1 if mine is y else -1
+    pooled, own = placements(y, scores, w), placements(y, scores, w, np.equal.outer(groups, groups))
+    for mine in (y, ~y):
         for g in range(6):
-            rows = np.flatnonzero(mine & (groups == g))
-            pooled, own = (
-                np.array([placement(sign, scores[i], scores[of], w[of]) for i in rows])
-                for of in (other, other & (groups == g))
-            )
+            rows = mine & (groups == g)
             lost = w[rows].sum() ** 2 / (w[rows].sum() ** 2 - (w[rows] ** 2).sum())
             for which, influence in (
-                ("difference", pooled / w[mine].sum() - share[g] * own / w[rows].sum()),
-                ("pooled", pooled / w[mine].sum()),
+                ("difference", pooled[rows] / w[mine].sum() - share[g] * own[rows] / w[rows].sum()),
+                ("pooled", pooled[rows] / w[mine].sum()),
             ):
                 centred = influence - np.average(influence, weights=w[rows])
                 sums[which] += lost * (w[rows] ** 2 * centred**2).sum()

@@ -10,9 +10,11 @@ import inspect
 import sys
 from collections.abc import Collection
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pytest
+import sklearn.metrics
 from sklearn.utils.validation import _num_samples
 
 from skfedauc import (
@@ -35,6 +37,9 @@ def one_group_roc_auc_score(y_true, y_score, *, average="macro", max_fpr=None, *
     return group_roc_auc_score(
         y_true, y_score, groups=np.zeros(n_rows, int), statistic="macro", **arguments
     )
+
+
+ROC_AUC = mock.patch.object(sklearn.metrics, "roc_auc_score", one_group_roc_auc_score)
 
 
 class OneGroupScorer(GroupAUCScorer):
