@@ -95,16 +95,6 @@ def shuffled_folds(rows, random_state):
     return folds(WithinGroupStratifiedKFold(4, shuffle=True, random_state=random_state), *rows)
 
 
-def test_shuffling_is_determined_by_random_state(rows):
-    splitter = WithinGroupStratifiedKFold(4, shuffle=True, random_state=3)
-    first = folds(splitter, *rows)
-    assert np.array_equal(first, folds(splitter, *rows))
-    assert np.array_equal(first, shuffled_folds(rows, 3))
-    assert np.array_equal(first, shuffled_folds(rows, np.random.RandomState(3)))
-    assert not np.array_equal(first, shuffled_folds(rows, 4))
-    assert not np.array_equal(first, folds(WithinGroupStratifiedKFold(4), *rows))
-
-
 @pytest.mark.parametrize("random_state", [None, np.random.RandomState(0)], ids=["None", "state"])
 def test_each_split_is_another_without_a_seed(rows, random_state):
     splitter = WithinGroupStratifiedKFold(4, shuffle=True, random_state=random_state)

@@ -255,14 +255,6 @@ def test_a_number_stands_in_for_a_group_that_lacks_a_class_not_for_an_absent_one
     assert result["test_auc_tiny"][1] == pytest.approx(whole, abs=1e-12)
 
 
-def test_gap_of_a_single_group_is_nan_and_never_zero(data):
-    X, y, _ = data
-    model = plain_model().fit(X, y)
-    scorer = make_group_auc_scorer("neg_difference", groups=pd.Series("va", X.index))
-    with pytest.warns(UndefinedMetricWarning, match="two groups"):
-        assert np.isnan(scorer(model, X, y))
-
-
 def sorted_by_site():
     """Return rows sorted by site, with 90 % positives in the first site and 10 % in the second."""
     rng = np.random.default_rng(0)
