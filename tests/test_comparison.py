@@ -188,18 +188,14 @@ def test_identical_scores_have_a_p_value_of_one(groups):
     assert (found.table["pvalue"] == 1.0).all()
 
 
-def opposite_shifts(rng, shift):
-    """Two models of the same AUC, each of which shifts one of two groups."""
-    y, groups = rng.random(200) < 0.3, rng.random(200) < 0.5
-    base = rng.normal(size=200) + y
-    return y, base + shift * groups, base + shift * ~groups, groups
-
-
 @pytest.mark.parametrize("kind", ["weighted", "clusters", "shared clusters"])
 def test_the_pooled_comparison_is_never_narrower_than_without_groups(kind):
     rng = np.random.default_rng(1)
     for shift in (0.0, 0.3, 2.0):
-        y, a, b, groups = opposite_shifts(rng, shift)
+        y, groups = rng.random(200) < 0.3, rng.random(200) < 0.5
+        base = rng.normal(size=200) + y
+        # Two models of the same AUC, each of which shifts one of two groups
+        a, b = base + shift * groups, base + shift * ~groups
         options = {"sample_weight": rng.uniform(0.5, 3, y.size)}
         if kind != "weighted":
             clusters = rng.integers(0, 60, y.size)

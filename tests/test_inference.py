@@ -69,11 +69,6 @@ def simulated(seed, n_groups=6, decimals=1, weighted=False, n=200):
     return y, scores, groups, weights
 
 
-def comparisons_of(y, scores, weights):
-    """Return the matrix of comparisons of all pairs, and the weights of both classes."""
-    return comparisons(scores[y], scores[~y]), weights[y], weights[~y]
-
-
 @pytest.mark.parametrize(("scores", "expected"), [(S1, S1_VARIANCE), (S2, S2_VARIANCE)])
 def test_delong_equals_proc(scores, expected):
     assert_allclose(variances_of(Y, scores).delong, [expected], rtol=1e-12)
@@ -540,7 +535,8 @@ def test_pairs_are_compared_by_the_limits_of_both_groups():
 def pooled_variances(y, scores, groups):
     """Return variances of group AUCs from placement values pooled over groups."""
     mine = [groups == g for g in np.unique(groups)]
-    return shared_variances([comparisons_of(y[of], scores[of], np.ones(of.sum())) for of in mine])
+    wins = [comparisons(scores[of & y], scores[of & ~y]) for of in mine]
+    return shared_variances([(of, *map(np.ones, of.shape)) for of in wins])
 
 
 def test_the_rest_is_weighted_by_what_other_groups_say():

@@ -94,7 +94,8 @@ def collected(name, patch, reaches, failures):
     names = {
         name: value
         for name, value in vars(module).items()
-        if (name.startswith("test_") and inspect.isfunction(value)) or is_fixture(value)
+        if (name.startswith("test_") and inspect.isfunction(value))
+        or type(value).__name__ == "FixtureFunctionDefinition"
     }
     for test in filter(inspect.isfunction, names.values()):
         test.pytestmark = [with_a_list(mark) for mark in getattr(test, "pytestmark", [])]
@@ -121,12 +122,6 @@ def with_a_list(mark):
         return mark
     names, values = mark.args
     return pytest.mark.parametrize(names, list(values), **mark.kwargs).mark
-
-
-def is_fixture(value):
-    return type(value).__name__ == "FixtureFunctionDefinition" or hasattr(
-        value, "_pytestfixturefunction"
-    )
 
 
 def calls(*names):
