@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from oracles import comparisons, delong, hull, mover_of_pairs
+from oracles import comparisons, delong, hull, mover_of_pairs, placements
 from scipy import optimize
 from scipy.special import expit, logit
 from scipy.stats import norm, t
@@ -217,9 +217,8 @@ def error_by_hand(y, score, group, weight, g):
     sides = [(mine & positive, ~mine & ~positive), (~mine & positive, mine & ~positive)]
     one, other = (delong(comparisons(score[p], score[n]), weight[p], weight[n]) for p, n in sides)
     alike = 0.0
-    for rows, others in ((positive, ~positive), (~positive, positive)):
-        wins = comparisons(score[rows], score[others])
-        placement, w = wins @ weight[others] / weight[others].sum(), weight[rows]
+    for rows in (positive, ~positive):
+        placement, w = placements(positive, score, weight)[rows], weight[rows]
         deviations = placement - np.average(placement, weights=w)
         effective = w.sum() ** 2 / (w**2).sum()
         of_row = (w**2 * deviations**2).sum() / (w.sum() ** 2 - (w**2).sum()) * effective

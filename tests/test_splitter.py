@@ -55,12 +55,6 @@ def check_balance(y, codes, fold, n_splits):
                 assert set(y[rows & (fold == number)]) == {0, 1}
 
 
-def check_consecutive(y, codes, fold):
-    for group, label in itertools.product(np.unique(codes), np.unique(y)):
-        in_order = fold[(codes == group) & (y == label)]
-        assert (np.diff(in_order) >= 0).all()
-
-
 def random_rows(rng, n_groups, largest, n_classes=2):
     """Return rows in random order, with groups and classes of random sizes, some empty."""
     counts = rng.integers(0, largest + 1, (n_groups, n_classes))
@@ -81,7 +75,9 @@ def test_random_groups_and_class_sizes(seeds):
             y, codes = np.tile([0, 1], n_splits), np.repeat(np.arange(n_splits), 2)
         plain = folds(WithinGroupStratifiedKFold(n_splits), y, codes)
         check_balance(y, codes, plain, n_splits)
-        check_consecutive(y, codes, plain)
+        for group, label in itertools.product(np.unique(codes), np.unique(y)):
+            in_order = plain[(codes == group) & (y == label)]
+            assert (np.diff(in_order) >= 0).all()
         shuffled = WithinGroupStratifiedKFold(n_splits, shuffle=True, random_state=seed)
         check_balance(y, codes, folds(shuffled, y, codes), n_splits)
 
