@@ -202,8 +202,8 @@ class Function:
         made = self.function(**(self.valid | changed))
         if self.name in USES:
             USES[self.name](made)
-        elif hasattr(made, "plot") and hasattr(made, "from_report"):
-            made.plot()
+        elif isinstance(self.function, type) and hasattr(made, "from_report"):
+            made.plot()  # the other constructors have drawn it
         elif inspect.isgenerator(made):
             list(made)
         return made
