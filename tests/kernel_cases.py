@@ -109,6 +109,9 @@ def compare(rows, n_groups, rng):
             assert all(map(same_bits, *sums))
         for function in (kernel.concordance, lambda c: [kernel.cross_concordance(c)]):
             assert n_groups > 50 or same_bits(*both(lambda c=cells, f=function: f(c)))
+        # The other sign: cells in another order, and no zero with a sign
+        turned = kernel.add_cells(cells._replace(scores=-cells.scores), cells.groups, n_groups)
+        assert same_bits(turned, kernel.count_rows(-scores, *arguments[1:]))
         # New groups, each with cells
         new = np.unique(rng.integers(0, n_groups, n_groups)[cells.groups], return_inverse=True)[1]
         n_new = int(new.max()) + 1

@@ -7,6 +7,7 @@ and simple. The random cases have ties, tiny groups and unequal weights.
 from __future__ import annotations
 
 import datetime
+import itertools
 import math
 from collections import UserDict
 from typing import Any, NamedTuple
@@ -69,6 +70,16 @@ def comparisons(positives: np.ndarray, negatives: np.ndarray) -> np.ndarray:
     """Return 1 for pairs in which the positive has the higher score, 1/2 for ties, otherwise 0."""
     above = np.asarray(positives)[:, None] > np.asarray(negatives)
     return np.where(above, 1.0, np.where(np.equal.outer(positives, negatives), 0.5, 0.0))
+
+
+def placements(y, scores, weights, others=True):
+    """Return the placement value of each row among the rows of the other class.
+
+    `others` has the rows that count for each row; without such rows, the value is NaN.
+    """
+    wins = comparisons(scores, scores)
+    counts = others & np.not_equal.outer(y, y)
+    return _ratio((counts * np.where(y[:, None], wins, wins.T)) @ weights, counts @ weights)
 
 
 class Counts(NamedTuple):
@@ -333,6 +344,23 @@ def general_hull(auc, variance, once, often, deviate) -> tuple[float, float]:
     near = optimize.brentq(excess, 0.0, auc, xtol=1e-15)
     far = optimize.brentq(excess, auc, 1.0, xtol=1e-15)
     return min(low, near), max(high, far)
+
+
+def mover(one, other):
+    """Return the limits of the difference of two values, each given with its limits.
+
+    The method is that of Zou and Donner (2008).
+    """
+    (a, low_a, high_a), (b, low_b, high_b) = one, other
+    below, above = np.hypot(a - low_a, high_b - b), np.hypot(high_a - a, b - low_b)
+    return a - b - below, a - b + above
+
+
+def mover_of_pairs(values, low, high):
+    """Return the limits of the differences of all ordered pairs of values."""
+    one, other = np.transpose([*itertools.permutations(range(len(values)), 2)])
+    groups = np.array([values, low, high])
+    return mover(groups[:, one], groups[:, other])
 
 
 # No scores are only 0 and 1, because these look like predicted labels.

@@ -3,6 +3,7 @@
 import importlib.util
 import inspect
 import os
+import re
 import tempfile
 from dataclasses import dataclass
 
@@ -25,12 +26,8 @@ from skfedauc import (
     cross_validate_group_auc,
     group_auc_scoring,
 )
-from skfedauc.audit.fairness_audit import EstimatorAndAudit, RowsAndAudit
-from skfedauc.counts.score_counts import CountOptions
-from skfedauc.measures import PartialAUC
+from skfedauc.plotting.drawing import Drawing
 from skfedauc.privacy import PrivateCounts
-from skfedauc.report.group_auc import RowOptions
-from skfedauc.report.multiclass import ClassOptions
 
 RNG = np.random.default_rng(0)
 N = 80
@@ -79,7 +76,6 @@ KNOWN = {
     **ROWS,
     "scores": {"one": SCORE, "two": SCORE[::-1]},
     "estimator": MODEL,
-    "y_preds": {"one": Y, "two": Y[::-1]},
     "X": X[["s"]],
     "y": Y,
     "batches": [(Y, SCORE, GROUPS)],
@@ -96,8 +92,6 @@ KNOWN = {
     "statistic": "pooled",
     "statistics": ["pooled"],
     "name": "pooled",
-    "measure": PartialAUC(max_fpr=0.5),
-    "gap": "difference",
     "at_most": 0.1,
     "simplest": "C",
     "bins": BINS,
@@ -121,7 +115,6 @@ OWN = {
     "ScoreCounts.reduced": {"disclosure": "summary"},
     "ScoreCounts.from_vector": {"vector": COUNTS.to_vector(BINS, ["a", "b"]), "groups": ["a", "b"]},
     "ScoreCounts.to_vector": {"groups": ["a", "b"]},
-    "Bins.of_quantiles": {"n_bins": 4},
     "Bins.numbers_of": {"scores": [0.1, 0.2]},
     "FairnessAudit.compare": {"other": AUDIT, "names": ("first", "second")},
     "FairnessAudit.within": {"column": "h"},
@@ -133,7 +126,6 @@ OWN = {
         "estimator": LogisticRegression().fit(X[["s"]], CLASSES),
         "y": CLASSES,
     },
-    "GroupAUC": {"group_names": None},
     "WithinGroupStratifiedKFold": {"groups": "g", "n_splits": 2},
     "RepeatedWithinGroupStratifiedKFold": {"groups": "g", "n_splits": 2, "n_repeats": 2},
     "WithinGroupStratifiedKFold.split": {"X": X, "y": Y},
@@ -147,10 +139,8 @@ OWN = {
     "MitigatedClassifier.fit": {"X": X},
     "MitigatedClassifier.predict": {"X": X},
     "cross_validate_group_auc": {"estimator": LogisticRegression(), "cv": 2},
-    "make_group_auc_scorer": {"groups": pd.Series(GROUPS), "measure": None},
-    "group_auc_scoring": {"groups": pd.Series(GROUPS), "measure": None},
-    "group_roc_auc_score": {"measure": None},
-    "compare_models": {"measure": None},
+    "make_group_auc_scorer": {"groups": pd.Series(GROUPS)},
+    "group_auc_scoring": {"groups": pd.Series(GROUPS)},
     "rows_needed": {"width": 0.1, "prevalence": 0.3},
     "measures.Sensitivity": {"specificity": 0.9},
     "measures.Specificity": {"sensitivity": 0.9},
@@ -201,7 +191,7 @@ MADE_HERE |= {"MulticlassCounts", "FoldEffect", "show_versions"}
 
 @dataclass
 class Function:
-    """A public function, class or method with valid arguments; `drawn` are display options."""
+    """A public function, class or method with valid arguments."""
 
     name: str
     function: object
@@ -212,21 +202,26 @@ class Function:
         made = self.function(**(self.valid | changed))
         if self.name in USES:
             USES[self.name](made)
-        elif hasattr(made, "plot") and hasattr(made, "from_report"):
-            made.plot()
+        elif isinstance(self.function, type) and hasattr(made, "from_report"):
+            made.plot()  # the other constructors have drawn it
         elif inspect.isgenerator(made):
             list(made)
         return made
 
 
-def _listed(name, function, drawing=()):
-    signature = inspect.signature(function).parameters
-    several = inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD
-    parameters = [name for name, parameter in signature.items() if parameter.kind not in several]
+def _listed(name, function, left_out=()):
+    """Return the function; its ``**options`` are those of their type, without some."""
+    signature = dict(inspect.signature(function).parameters)
+    options = []
+    for key in [key for key in signature if signature[key].kind is inspect.Parameter.VAR_KEYWORD]:
+        typed = re.fullmatch(r"Unpack\[(\w+)\]", str(signature.pop(key).annotation))
+        if typed:
+            options += getattr(inspect.getmodule(function), typed[1]).__annotations__
     # An option with a default keeps it, unless the function needs another value.
-    needed = [key for key in parameters if signature[key].default is inspect.Parameter.empty]
+    needed = [key for key in signature if signature[key].default is inspect.Parameter.empty]
     valid = {key: KNOWN[key] for key in needed if key in KNOWN} | OWN.get(name, {})
-    return Function(name, function, (*parameters, *drawing), valid)
+    parameters = (*signature, *(key for key in options if key not in left_out))
+    return Function(name, function, parameters, valid)
 
 
 def public_functions():
@@ -250,37 +245,15 @@ def _all_functions():
                 yield from _methods(name, short, public)
 
 
-# Constructors of displays that hand their options to `GroupAUC`
-OF_ROWS = ("from_predictions", "from_estimator")
-# Typed options of other constructors
-HANDED_ON = {
-    "ScoreCounts.from_table": CountOptions,
-    "ScoreCounts.from_batches": CountOptions,
-    "GroupAUC.from_estimator": RowOptions,
-    "MulticlassGroupAUC.from_estimator": ClassOptions,
-    "FairnessAudit.from_predictions": RowsAndAudit,
-    "FairnessAudit.from_estimator": EstimatorAndAudit,
-}
-
-
 def _methods(name, short, public):
-    instance = INSTANCES.get(short)
-    drawing = []
-    if short.endswith("Display"):
-        drawing = [p for p in inspect.signature(public).parameters if p != "report"]
+    instance, left_out = INSTANCES.get(short), ()
+    if short.endswith("Display"):  # the type of its options has those of all displays
+        left_out = Drawing.__annotations__.keys() - inspect.signature(public).parameters
     for attribute in dir(public):
         static = inspect.getattr_static(public, attribute)
         if attribute.startswith("_") or attribute in INHERITED:
             continue
-        is_method = attribute in ("of_rows", "adjusted_together")
-        if isinstance(static, classmethod | staticmethod) and not is_method:
-            options = drawing if attribute in ("from_report", *OF_ROWS) else []
-            if options and attribute in OF_ROWS:
-                of_rows = getattr(skfedauc.GroupAUC, attribute)
-                known = inspect.signature(of_rows).parameters | RowOptions.__annotations__
-                options = options + [p for p in known if p not in {*ROWS, "options"}]
-            elif typed := HANDED_ON.get(f"{short}.{attribute}"):
-                options = list(typed.__annotations__)
-            yield _listed(f"{name}.{attribute}", getattr(public, attribute), options)
+        if isinstance(static, classmethod | staticmethod):
+            yield _listed(f"{name}.{attribute}", getattr(public, attribute), left_out)
         elif inspect.isfunction(static) and instance is not None:
             yield _listed(f"{name}.{attribute}", getattr(instance(), attribute))

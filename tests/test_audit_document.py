@@ -4,13 +4,14 @@ import datetime
 import html
 import json
 import re
-import subprocess
 import sys
 
 import numpy as np
 import pandas as pd
 import pytest
 from audits import audit_of, by_rows, rows_of
+from oracles import mover_of_pairs
+from processes import run_python
 from scipy import stats
 from scipy.optimize import brentq
 from sklearn.metrics import roc_auc_score
@@ -55,23 +56,14 @@ def text_of(page):
     return " ".join(html.unescape(re.sub("<[^>]*>", " ", body)).replace("\xa0", " ").split())
 
 
-def apart(groups, tail, sign):
-    """Return limits of all differences from the groups' limits (Zou and Donner 2008)."""
-    value, low, high = groups(tail)
-    one, other = (high - value, value - low) if sign > 0 else (value - low, high - value)
-    found = value[:, None] - value + sign * np.hypot(one[:, None], other)
-    return np.where(np.eye(value.size, dtype=bool), np.nan, found)
-
-
 def gap_of(groups, level):
     """Return a gap's limits and p value, and those of all pairs (Tukey), from limits of groups."""
-    n_groups = groups(0.5)[0].size
-    tukey = stats.studentized_range(n_groups, np.inf)
-    low, high = (apart(groups, stats.norm.sf(tukey.ppf(level) / 2**0.5), s) for s in (-1, 1))
-    most = np.nanmax(apart(groups, (1 - level) / 2, 1))
-    deviate = brentq(lambda z: np.nanmax(apart(groups, stats.norm.sf(z), -1)), 1e-9, 12)
+    tukey = stats.studentized_range(len(groups(0.5)[0]), np.inf)
+    low, high = mover_of_pairs(*groups(stats.norm.sf(tukey.ppf(level) / 2**0.5)))
+    most = mover_of_pairs(*groups((1 - level) / 2))[1].max()
+    deviate = brentq(lambda z: mover_of_pairs(*groups(stats.norm.sf(z)))[0].max(), 1e-9, 12)
     pairs = np.clip([low, high], -most, most)
-    return max(np.nanmax(low), 0.0), most, tukey.sf(deviate * 2**0.5), pairs
+    return max(low.max(), 0.0), most, tukey.sf(deviate * 2**0.5), pairs
 
 
 def groups_of(name, report, y, score, groups):
@@ -323,7 +315,7 @@ def test_a_page_needs_no_matplotlib(tmp_path):
         "groups=['a', 'b', 'b', 'a'] * 20)\n"
         f"audit.to_html({str(tmp_path / 'a.html')!r})"
     )
-    subprocess.run([sys.executable, "-c", code], check=True)
+    assert run_python("-c", code).returncode == 0
     assert "<svg" in (tmp_path / "a.html").read_text()
 
 

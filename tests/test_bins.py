@@ -25,11 +25,6 @@ RULES = {
 }
 
 
-def all_numbers(bins):
-    last = int(bins.numbers_of([1.0 if "prob" in repr(bins) else LARGEST])[0])
-    return np.arange(0 if bins.n_bins else -last, last + 1)
-
-
 def number_of_probability(score, octaves, parts):
     """Return the number of the bin, from the definition in rational numbers."""
     distance = min(Fraction(score), 1 - Fraction(score))
@@ -58,13 +53,14 @@ def floats_around(numbers, low=-LARGEST, high=LARGEST):
 
 @pytest.mark.parametrize("bins", RULES.values(), ids=RULES)
 def test_ranges_are_closed_attained_and_adjacent(bins):
-    numbers = all_numbers(bins)
+    ends = (0.0, 1.0) if "prob" in repr(bins) else (-LARGEST, LARGEST)
+    last = int(bins.numbers_of(ends[1:])[0])
+    numbers = np.arange(0 if bins.n_bins else -last, last + 1)
     lows, highs = bins.ranges_of(numbers)
     assert (lows <= highs).all()
     np.testing.assert_array_equal(bins.numbers_of(lows), numbers)
     np.testing.assert_array_equal(bins.numbers_of(highs), numbers)
     np.testing.assert_array_equal(np.nextafter(highs[:-1], np.inf), lows[1:])
-    ends = (0.0, 1.0) if "prob" in repr(bins) else (-LARGEST, LARGEST)
     assert (lows[0], highs[-1]) == ends
     assert not np.signbit(lows[lows == 0]).any()
     assert not np.signbit(highs[highs == 0]).any()

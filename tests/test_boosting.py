@@ -1,8 +1,6 @@
 """Metrics for XGBoost and LightGBM; training with XGBoost is tested in tests/engines."""
 
-import itertools
-import threading
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from types import SimpleNamespace
 
 import lightgbm
@@ -19,9 +17,6 @@ from sklearn.pipeline import make_pipeline
 
 from skfedauc import boosting, make_group_auc_scorer
 from skfedauc.boosting import LightGBMMetric, XGBoostMetric
-
-# LightGBM 4.6 names the features of arrays when it fits, and not when it predicts.
-unnamed_features = pytest.mark.filterwarnings("ignore:X does not have valid feature names")
 
 # LightGBM 4.7 deprecates `eval_set`, but encodes text labels only there.
 pytestmark = pytest.mark.filterwarnings("ignore:The argument 'eval_set' is deprecated")
@@ -64,7 +59,8 @@ def test_every_round_of_lightgbm_has_the_statistic_of_its_predictions(statistic,
     assert len(set(expected)) > 3
 
 
-@unnamed_features
+# LightGBM 4.6 names the features of arrays when it fits, and not when it predicts.
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
 def test_early_stopping_of_lightgbm_takes_the_best_round():
     metric = LightGBMMetric("worst", groups=[VALID[1:]])
     model = lightgbm.LGBMClassifier(n_estimators=60, **SMALL).fit(
@@ -152,100 +148,49 @@ def test_an_evaluation_set_of_one_class_has_no_value(make):
     )
 
 
-class Cluster:
-    """Workers in threads with the operations of ``xgboost.collective`` that the metric uses."""
+class Workers:
+    """The operations of ``xgboost.collective`` that the metric uses, for one worker after another.
+
+    In a first round the workers leave their messages, which they receive in a second round.
+    """
 
     def __init__(self, n_workers):
-        self.n_workers = n_workers
-        self.barrier = threading.Barrier(n_workers, timeout=300)
-        self.message = None
-        self.local = threading.local()
-
-    def get_rank(self):
-        return self.local.rank
+        self.messages, self.rank = [b""] * n_workers, None
 
     def get_world_size(self):
-        return self.n_workers
+        return len(self.messages)
 
     def broadcast(self, message, root):
-        if self.get_rank() == root:
-            self.message = message
-        self.barrier.wait()
-        received = self.message
-        self.barrier.wait()
-        return received
+        if root == self.rank:
+            self.messages[root] = message
+        return self.messages[root]
 
-    def run(self, function, arguments):
-        def work(rank):
-            self.local.rank = rank
-            try:
-                return function(*arguments[rank])
-            except Exception as error:
-                return error
-
-        with ThreadPoolExecutor(self.n_workers) as threads:  # the barrier needs all at once
-            return list(threads.map(work, range(self.n_workers)))
+    def values(self, calls):
+        """Return the result of each worker's call."""
+        for _ in range(2):
+            found = []
+            for self.rank, call in enumerate(calls):
+                found.append(call())
+        return found
 
 
-@pytest.fixture
-def on_workers(monkeypatch):
-    """Evaluate shards, each on its own worker, by metrics of their own."""
-
-    def evaluate(shards, metrics):
-        cluster = Cluster(len(shards))
-        monkeypatch.setattr(boosting, "_collective", lambda: cluster)
-        return cluster.run(
-            lambda metric, *shard: metric(*shard),
-            [(metric, *shard) for metric, shard in zip(metrics, shards, strict=True)],
-        )
-
-    return evaluate
-
-
-def shards_of(numbers, weights=None):
-    """Rows of VALID by the numbers of workers, with the scores X[:, 0]."""
+def test_weighted_rows_of_workers_are_merged(monkeypatch):
+    """tests/engines trains workers of XGBoost, on rows without weights."""
     X, y, site = VALID
-    for worker in range(numbers.max() + 1):
-        mine = numbers == worker
-        weight = () if weights is None else (weights[mine],)
-        yield site[mine], (y[mine], X[mine, 0].astype(np.float32), *weight)
-
-
-SPLITS = {
-    "unequal": np.arange(300) // 250,
-    "no rows": np.where(np.arange(300) < 40, 0, 2),  # worker 1 has no rows
-    "one group each": np.unique(VALID[2], return_inverse=True)[1],
-    "one class each": VALID[1],
-}
-
-
-@pytest.mark.parametrize("split", SPLITS)
-def test_each_worker_has_the_statistic_of_all_rows(on_workers, split):
-    for statistic, weights in itertools.product(STATISTICS, [None, WEIGHTS]):
-        shards = list(shards_of(SPLITS[split], weights))
-        metrics = [XGBoostMetric(statistic, groups=[(shard[0], site)]) for site, shard in shards]
-        found = on_workers([shard for _, shard in shards], metrics)
-        X, y, site = VALID
-        expected = oracle(statistic, y, X[:, 0].astype(np.float32), site, weights)
+    scores, worker = X[:, 0].astype(np.float32), np.where(np.arange(300) < 40, 0, 2)
+    workers = Workers(3)  # the second one has no rows
+    monkeypatch.setattr(boosting, "_collective", lambda: workers)
+    rows = [worker == number for number in range(3)]
+    for statistic in STATISTICS:
+        metrics = [XGBoostMetric(statistic, groups=[(y[of], site[of])]) for of in rows]
+        calls = [
+            partial(metric, y[of], scores[of], WEIGHTS[of])
+            for metric, of in zip(metrics, rows, strict=True)
+        ]
         # Sums of weights are exact: the weights are multiples of one half.
-        assert found == [expected] * len(shards)
-
-
-def test_the_error_of_one_worker_is_raised_by_all(on_workers):
-    shards = list(shards_of(SPLITS["unequal"]))
-    metrics = [XGBoostMetric("macro", groups=[(shard[0], site)]) for site, shard in shards]
-    metrics[1] = metrics[0]
-    found = on_workers([shard for _, shard in shards], metrics)
-    assert [type(error) for error in found] == [ValueError, ValueError]
-    assert str(found[0]).startswith(
-        "the metric failed on worker 1. ValueError: groups has no tuple"
-    )
-    assert str(found[1]).startswith("groups has no tuple (y, groups) for an evaluation set of 50")
-
-
-def test_workers_without_any_rows_have_no_value(on_workers):
-    found = on_workers([([], [])] * 2, [XGBoostMetric("pooled", undefined="ignore")] * 2)
-    assert np.isnan(found).all()
+        assert workers.values(calls) == [oracle(statistic, y, scores, site, WEIGHTS)] * 3
+    pooled = partial(XGBoostMetric("pooled", undefined="ignore"), [], [])
+    assert np.isnan(workers.values([pooled] * 3)).all()
 
 
 def test_tau_is_that_of_scorers():

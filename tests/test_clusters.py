@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
-from oracles import comparisons
+from oracles import placements
 from scipy import stats
 from test_inference import CLUSTERS, GROUPS, S1, S1_VARIANCE, Y
 
@@ -70,13 +70,8 @@ def weights_of(rows):
 
 def placements_of(rows, mine):
     """Return the placement value of each row of `mine` among these rows, and 0 for other rows."""
-    y, w = rows["y_true"], weights_of(rows)
-    pos, neg = mine & y, mine & ~y
-    wins = comparisons(rows["y_score"][pos], rows["y_score"][neg])
-    found = np.zeros(y.size)
-    found[pos] = wins @ w[neg] / w[neg].sum()
-    found[neg] = w[pos] @ wins / w[pos].sum()
-    return found
+    found = placements(rows["y_true"], rows["y_score"], weights_of(rows), np.outer(mine, mine))
+    return np.nan_to_num(found)
 
 
 def residuals_of(rows, g):

@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from oracles import comparisons, placements
 from scipy import stats
-from test_inference import CLUSTERS, S1, S2, Y, placement
+from test_inference import CLUSTERS, S1, S2, Y
 from test_measures import derivatives
 from test_measures import expected as value_of
 
@@ -38,23 +39,13 @@ def variances(table):
     return (table["difference"] / table["statistic"]) ** 2
 
 
-def influences(y, scores, weights, of):
-    """Return the placement value of each row among the rows `of` of the other class."""
-    found = []
-    for i, label in enumerate(y):
-        others = (y != label) & of[i]
-        found.append(placement(1 if label else -1, scores[i], scores[others], weights[others]))
-    return np.array(found)
-
-
 def test_paired_test_equals_proc():
     """pROC compares the same statistic with the normal distribution."""
     found = compare_two(Y, S2, S1)
     assert found.statistic == pytest.approx(0.689591400229764, rel=1e-9)
     assert 2 * stats.norm.sf(found.statistic) == pytest.approx(0.490451176972435, rel=1e-9)
-    every = np.ones((Y.size, Y.size), bool)
-    placements = [influences(Y, np.array(s), np.ones(Y.size), every) for s in (S1, S2)]
-    parts = [np.subtract(*placements)[mine] for mine in (Y == 0, Y == 1)]
+    change = np.subtract(*(placements(Y, np.array(s), np.ones(Y.size)) for s in (S1, S2)))
+    parts = [change[mine] for mine in (Y == 0, Y == 1)]
     of_class, rows_of_class = (np.array([f(d) for d in parts]) for f in (stats.sem, len))
     freedom = (of_class**2).sum() ** 2 / (of_class**4 / (rows_of_class - 1)).sum()
     null = stats.t(freedom)
@@ -73,10 +64,7 @@ def test_paired_test_equals_proc():
 
 def test_three_models_equal_delong_over_all_pairs_of_rows():
     y, scores, *_ = rows(0, n_models=3)
-    kernels = []
-    for s in scores.values():
-        apart = s[y][:, None] - s[~y]
-        kernels.append((apart > 0) + 0.5 * (apart == 0))
+    kernels = [comparisons(s[y], s[~y]) for s in scores.values()]
     # One row per model: means over the other class, for each positive and for each negative
     of_positives = np.array([kernel.mean(axis=1) for kernel in kernels])
     of_negatives = np.array([kernel.mean(axis=0) for kernel in kernels])
@@ -130,7 +118,7 @@ def test_limits_of_several_models_use_the_smallest_degrees_of_freedom_of_all_pai
     y, scores, groups, weights = rows(0, weighted=weighted)
     w = np.ones(y.size) if weights is None else weights
     same = groups[:, None] == groups
-    own = np.column_stack([influences(y, s, w, same) for s in scores.values()])
+    own = np.column_stack([placements(y, s, w, same) for s in scores.values()])
     first, second = np.triu_indices(4, 1)
     own = own[:, second] - own[:, first]
     of_class, freedom = np.zeros((2, 3, 6)), np.zeros((2, 3, 1))
@@ -200,18 +188,14 @@ def test_identical_scores_have_a_p_value_of_one(groups):
     assert (found.table["pvalue"] == 1.0).all()
 
 
-def opposite_shifts(rng, shift):
-    """Two models of the same AUC, each of which shifts one of two groups."""
-    y, groups = rng.random(200) < 0.3, rng.random(200) < 0.5
-    base = rng.normal(size=200) + y
-    return y, base + shift * groups, base + shift * ~groups, groups
-
-
 @pytest.mark.parametrize("kind", ["weighted", "clusters", "shared clusters"])
 def test_the_pooled_comparison_is_never_narrower_than_without_groups(kind):
     rng = np.random.default_rng(1)
     for shift in (0.0, 0.3, 2.0):
-        y, a, b, groups = opposite_shifts(rng, shift)
+        y, groups = rng.random(200) < 0.3, rng.random(200) < 0.5
+        base = rng.normal(size=200) + y
+        # Two models of the same AUC, each of which shifts one of two groups
+        a, b = base + shift * groups, base + shift * ~groups
         options = {"sample_weight": rng.uniform(0.5, 3, y.size)}
         if kind != "weighted":
             clusters = rng.integers(0, 60, y.size)

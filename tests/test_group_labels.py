@@ -70,19 +70,15 @@ def rows_of(labels, lacking=None):
     return column
 
 
-def aucs_of(column):
-    return {
-        label: roc_auc_score(LABEL[rows], SCORE[rows])
-        for label in dict.fromkeys(column)
-        for rows in [np.array([other == label for other in column])]
-    }
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_labels_of_every_kind_are_kept_in_their_own_order(kind):
     labels = KINDS[kind]
     column = rows_of(labels)
-    expected = aucs_of(column)
+    expected = {
+        label: roc_auc_score(LABEL[rows], SCORE[rows])
+        for label in labels
+        for rows in [np.array([other == label for other in column])]
+    }
     for given in (column, column.tolist(), pd.Series(column), pd.Series(column.tolist())):
         found = GroupAUC.from_predictions(LABEL, SCORE, groups=given).by_group["auc"]
         assert found.index.tolist() == labels

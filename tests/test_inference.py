@@ -9,7 +9,15 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
-from oracles import comparisons, general_hull, hull, restricted_deviance, shared_variances
+from oracles import (
+    comparisons,
+    general_hull,
+    hull,
+    mover,
+    placements,
+    restricted_deviance,
+    shared_variances,
+)
 from scipy import optimize, stats
 from sklearn.exceptions import UndefinedMetricWarning
 from statsmodels.stats.nonparametric import rank_compare_2indep
@@ -61,11 +69,6 @@ def simulated(seed, n_groups=6, decimals=1, weighted=False, n=200):
     return y, scores, groups, weights
 
 
-def comparisons_of(y, scores, weights):
-    """Return the matrix of comparisons of all pairs, and the weights of both classes."""
-    return comparisons(scores[y], scores[~y]), weights[y], weights[~y]
-
-
 @pytest.mark.parametrize(("scores", "expected"), [(S1, S1_VARIANCE), (S2, S2_VARIANCE)])
 def test_delong_equals_proc(scores, expected):
     assert_allclose(variances_of(Y, scores).delong, [expected], rtol=1e-12)
@@ -83,10 +86,6 @@ def test_delong_and_degrees_of_freedom_equal_statsmodels(seed):
         assert found.degrees_of_freedom[g] == pytest.approx(theirs.df, rel=1e-9)
 
 
-def placement(sign, score, others, weights):
-    return np.average(np.sign(sign * (score - others)) / 2 + 0.5, weights=weights)
-
-
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("seed", range(5))
 def test_variance_of_pooled_less_average_equals_sums_over_rows(seed, weighted):
@@ -95,18 +94,14 @@ def test_variance_of_pooled_less_average_equals_sums_over_rows(seed, weighted):
     w = np.ones(y.size) if weights is None else weights
     share = np.random.default_rng(seed).dirichlet(np.ones(6))
     sums = {"difference": 0.0, "pooled": 0.0}
-    for mine, other in ((y, ~y), (~y, y)):
-        sign = 1 if mine is y else -1
+    pooled, own = placements(y, scores, w), placements(y, scores, w, np.equal.outer(groups, groups))
+    for mine in (y, ~y):
         for g in range(6):
-            rows = np.flatnonzero(mine & (groups == g))
-            pooled, own = (
-                np.array([placement(sign, scores[i], scores[of], w[of]) for i in rows])
-                for of in (other, other & (groups == g))
-            )
+            rows = mine & (groups == g)
             lost = w[rows].sum() ** 2 / (w[rows].sum() ** 2 - (w[rows] ** 2).sum())
             for which, influence in (
-                ("difference", pooled / w[mine].sum() - share[g] * own / w[rows].sum()),
-                ("pooled", pooled / w[mine].sum()),
+                ("difference", pooled[rows] / w[mine].sum() - share[g] * own[rows] / w[rows].sum()),
+                ("pooled", pooled[rows] / w[mine].sum()),
             ):
                 centred = influence - np.average(influence, weights=w[rows])
                 sums[which] += lost * (w[rows] ** 2 * centred**2).sum()
@@ -352,20 +347,13 @@ def test_the_studentized_range_equals_scipy(n_groups):
     assert studentized_range_tail(quantile, n_groups) == pytest.approx(0.01, rel=1e-11)
 
 
-def mover(auc, other, limits, limits_of_other):
-    """Return the limits of the difference of two AUCs from the limits of both."""
-    (low, high), (other_low, other_high) = limits, limits_of_other
-    below, above = np.hypot(auc - low, other_high - other), np.hypot(high - auc, other - other_low)
-    return auc - other - below, auc - other + above
-
-
 def limits_of_pair(v, one, other, deviate):
     """Return the limits of the difference of two groups at a normal quantile."""
-    limits = (
-        hull(v.auc[g], v.delong[g], v.positives.n[g], v.negatives.n[g], deviate)
+    both = (
+        (v.auc[g], *hull(v.auc[g], v.delong[g], v.positives.n[g], v.negatives.n[g], deviate))
         for g in (one, other)
     )
-    return mover(v.auc[one], v.auc[other], *limits)
+    return mover(*both)
 
 
 def pair_deviate(v, first, second):
@@ -570,7 +558,8 @@ def test_pairs_are_compared_by_the_limits_of_both_groups():
 def pooled_variances(y, scores, groups):
     """Return variances of group AUCs from placement values pooled over groups."""
     mine = [groups == g for g in np.unique(groups)]
-    return shared_variances([comparisons_of(y[of], scores[of], np.ones(of.sum())) for of in mine])
+    wins = [comparisons(scores[of & y], scores[of & ~y]) for of in mine]
+    return shared_variances([(of, *map(np.ones, of.shape)) for of in wins])
 
 
 def test_the_rest_is_weighted_by_what_other_groups_say():
@@ -596,7 +585,7 @@ def test_the_rest_is_weighted_by_what_other_groups_say():
         )
 
         def limits(deviate, sides=sides):
-            return mover(sides[0][0], sides[1][0], *(general_hull(*of, deviate) for of in sides))
+            return mover(*((of[0], *general_hull(*of, deviate)) for of in sides))
 
         quantile = stats.norm.isf((1 - 0.95 ** (1 / 6)) / 2)
         difference = auc[g] - share @ auc
@@ -703,12 +692,8 @@ def test_anderson_darling_and_kolmogorov_equal_scipy(n_groups, decimals):
         if 0.002 < theirs < 0.24 and decimals == 9:
             assert pvalue == pytest.approx(theirs, abs=0.02)
         distances = agreement.kolmogorov_distances(counts.cells, places, side)
-        every = np.sort(scores[mine])
-        points = np.unique(every)
-        for sample, distance in zip(samples, distances, strict=True):
-            own = np.searchsorted(np.sort(sample), points, "right") / sample.size
-            pooled = np.searchsorted(every, points, "right") / every.size
-            assert distance == pytest.approx(np.abs(own - pooled).max(), abs=1e-12)
+        expected = [stats.ks_2samp(of, scores[mine], method="asymp").statistic for of in samples]
+        assert distances == pytest.approx(expected, abs=1e-12)
 
 
 def raw_anderson_darling(samples):
@@ -745,13 +730,10 @@ def test_the_bound_is_certain(seed):
             # Shares of one class with the groups' Kolmogorov distances of the other class, 1
             # without rows of it
             own, bound = y == (name == "positives"), 0.0
-            points, others = np.unique(scores), np.sort(scores[~own])
             for g in np.unique(groups):
-                mine = np.sort(scores[~own & (groups == g)])
-                distance = 1.0
+                mine, distance = scores[~own & (groups == g)], 1.0
                 if mine.size:
-                    shares = (np.searchsorted(x, points, "right") / x.size for x in (mine, others))
-                    distance = np.abs(np.subtract(*shares)).max()
+                    distance = stats.ks_2samp(mine, scores[~own]).statistic
                 bound += (own & (groups == g)).sum() / own.sum() * distance
             assert row.bound == pytest.approx(bound, abs=1e-12)
 

@@ -59,9 +59,7 @@ CATEGORICALS = {
     "pandas": lambda values: index_with_gaps(values, dtype="category"),
     "pandas array": pd.Categorical,
     "pandas, unused category": lambda values: pd.Series(
-        pd.Categorical(values, categories=sorted({*values, type(values[0])()}, reverse=True))
-        if not isinstance(values[0], datetime.datetime | bool)
-        else pd.Categorical(values)
+        pd.Categorical(values, categories=sorted({*values, ""}, reverse=True))
     ),
     "pandas ordered": lambda values: pd.Series(pd.Categorical(values, ordered=True)),
     "pyarrow dictionary": lambda values: pa.array(values).dictionary_encode(),

@@ -1,11 +1,9 @@
 """Limits of AUCs, margins and disparities by their formulas, from all pairs of rows."""
 
-import math
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from oracles import comparisons, delong, hull
+from oracles import comparisons, delong, hull, mover_of_pairs, placements
 from scipy import optimize
 from scipy.special import expit, logit
 from scipy.stats import norm, t
@@ -133,12 +131,8 @@ def lowest_limit(groups, z):
 
 def largest_limit(groups, z):
     """Return the largest upper limit of the difference of a pair of groups."""
-    return max(
-        a[0] - b[0] + math.hypot(hull(*a, z)[1] - a[0], b[0] - hull(*b, z)[0])
-        for a in groups
-        for b in groups
-        if a is not b
-    )
+    limits = np.array([hull(*group, z) for group in groups])
+    return mover_of_pairs([auc for auc, *_ in groups], *limits.T)[1].max()
 
 
 @pytest.mark.parametrize("level", LEVELS)
@@ -223,9 +217,8 @@ def error_by_hand(y, score, group, weight, g):
     sides = [(mine & positive, ~mine & ~positive), (~mine & positive, mine & ~positive)]
     one, other = (delong(comparisons(score[p], score[n]), weight[p], weight[n]) for p, n in sides)
     alike = 0.0
-    for rows, others in ((positive, ~positive), (~positive, positive)):
-        wins = comparisons(score[rows], score[others])
-        placement, w = wins @ weight[others] / weight[others].sum(), weight[rows]
+    for rows in (positive, ~positive):
+        placement, w = placements(positive, score, weight)[rows], weight[rows]
         deviations = placement - np.average(placement, weights=w)
         effective = w.sum() ** 2 / (w**2).sum()
         of_row = (w**2 * deviations**2).sum() / (w.sum() ** 2 - (w**2).sum()) * effective

@@ -38,22 +38,6 @@ def rows(seed, n_groups, name, n=None):
     return make_rows(np.random.default_rng(seed), n_groups, name, n)
 
 
-def table(groups, scores, *columns):
-    """Return sorted sums of the columns by group and score, by comparison of floats, not bits."""
-    sums = {}
-    keys = zip(groups.tolist(), scores.tolist(), strict=True)
-    values = zip(*(column.tolist() for column in columns), strict=True)
-    for key, row in zip(keys, values, strict=True):
-        before = sums.get(key)
-        sums[key] = row if before is None else [a + b for a, b in zip(before, row, strict=True)]
-    return [(*key, *sums[key]) for key in sorted(sums)]
-
-
-def as_table(cells, *columns):
-    listed = [column.tolist() for column in columns]
-    return list(zip(cells.groups.tolist(), cells.scores.tolist(), *listed, strict=True))
-
-
 @pytest.mark.parametrize("byte", [2, 255])
 def test_booleans_may_have_other_bytes_than_one(version, byte):
     scores, positive, groups, _ = rows(1, 7, "probabilities")
@@ -162,20 +146,6 @@ def test_a_report_uses_the_threads_of_its_counting(asked):
     report.confidence_intervals(of="statistics")
     assert {"count_rows", "pair_sums", "sums_among_all"} <= {name for name, _ in asked}
     assert {n for name, n in asked if name not in ("total", "number_cells")} == {2}
-
-
-@pytest.mark.parametrize("name", ["normal", "rounded", "zeros of both signs", "extremes"])
-def test_add_cells_adds_repetitions_in_any_order(version, name):
-    for n_groups, dtype in itertools.product([1, 700], [np.int64, np.uint32]):
-        scores, _, groups, _ = rows(4, n_groups, name)
-        rng = np.random.default_rng(5)
-        negatives, positives = rng.integers(0, 50, (2, scores.size)).astype(dtype)
-        unsorted = Cells(np.zeros(0, np.int64), scores, negatives, positives, None)
-        cells = add_cells(unsorted, groups, n_groups)
-        assert as_table(cells, cells.negatives, cells.positives) == table(
-            groups, scores, negatives, positives
-        )
-        assert not np.signbit(cells.scores[cells.scores == 0]).any()
 
 
 @pytest.mark.parametrize("name", ["probabilities", "rounded", "one value", "extremes"])

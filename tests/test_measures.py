@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
-from oracles import NAN, random_case
+from oracles import NAN, mover_of_pairs, random_case
 from scipy.integrate import quad
 from scipy.special import expit, logit
 from scipy.stats import norm, studentized_range, t
@@ -327,17 +327,16 @@ def test_limits_of_the_difference_combine_those_of_the_groups(measure):
     found = GroupAUC.from_predictions(y, score, groups=groups, measure=measure)
     row = found.confidence_intervals(confidence_level=0.9, of="statistics").loc["difference"]
 
-    def furthest(level, sign):
-        """Limits of Zou and Donner (2008), of the pair that they move furthest."""
+    def furthest(level):
+        """Limits of the pairs that they move furthest."""
         each = found.confidence_intervals(confidence_level=level)
-        value, low, high = each[[measure.name, "ci_low", "ci_high"]].to_numpy().T
-        one, other = (high - value, value - low)[:: 1 if sign > 0 else -1]
-        limits = np.subtract.outer(value, value) + sign * np.hypot(one[:, None], other)
-        return limits[~np.eye(3, dtype=bool)].max()
+        columns = each[[measure.name, "ci_low", "ci_high"]].to_numpy().T
+        return [limits.max() for limits in mover_of_pairs(*columns)]
 
     deviate = studentized_range.ppf(0.9, 3, np.inf) / np.sqrt(2)
-    assert row["ci_low"] == pytest.approx(max(furthest(2 * norm.cdf(deviate) - 1, -1), 0), rel=1e-6)
-    assert row["ci_high"] == pytest.approx(furthest(0.9, 1))
+    least, _ = furthest(2 * norm.cdf(deviate) - 1)
+    assert row["ci_low"] == pytest.approx(max(least, 0), rel=1e-6)
+    assert row["ci_high"] == pytest.approx(furthest(0.9)[1])
     assert row["ci_low"] < row["value"] < row["ci_high"]
     assert row["value"] == found.statistic("difference")
     test = found.test_difference(confidence_level=0.9)

@@ -8,6 +8,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from numpy.testing import assert_allclose
+from oracles import comparisons
 from scipy.special import expit, logit, ndtri
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
@@ -323,8 +324,7 @@ def covariance_of_all_pairs(y, score, keys, cluster):
         one, other = key if isinstance(key, tuple) else (key, None)
         positive = y == one
         negative = ~positive if other is None else y == other
-        higher = score[positive, one][:, None] - score[negative, one]
-        pairs = (higher > 0) + 0.5 * (higher == 0)
+        pairs = comparisons(score[positive, one], score[negative, one])
         auc, effect = pairs.mean(), np.zeros(len(y))
         effect[positive] = (pairs.mean(axis=1) - auc) / positive.sum()
         effect[negative] = (pairs.mean(axis=0) - auc) / negative.sum()

@@ -254,10 +254,10 @@ def of_grouping(document, column):
     return alone({name: np.nan if value is None else value for name, value in found.items()})
 
 
-@pytest.fixture(params=CASES)
-def surfaces(request, tmp_path):
+@pytest.fixture(params=CASES, scope="module")
+def surfaces(request, tmp_path_factory):
     rows, options = CASES[request.param]
-    return Surfaces(rows, folder=tmp_path, **options)
+    return Surfaces(rows, folder=tmp_path_factory.mktemp("surfaces"), **options)
 
 
 def n_equal_pairs(surfaces):
@@ -282,7 +282,7 @@ def test_printed_numbers_are_those_of_the_report(surfaces):
     reports = ([surfaces.report(of, score) for of in surfaces.columns] for score in ("s", "t"))
     pooled = [{printed(by_statistic(report)["pooled"]) for report in of} for of in reports]
     for column in surfaces.columns:
-        report = dict(surfaces.exact(column))["report"]
+        _, report = next(surfaces.exact(column))
         expected = {key: printed(found) for key, found in report.items()}
         groups = [key[1] for key in report if key[0] == "auc"]
         for name, text in surfaces.printed(column):

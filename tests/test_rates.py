@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from oracles import mover
 from scipy.stats import binom
 from statsmodels.stats.proportion import proportion_confint
 
@@ -40,9 +41,9 @@ def shares(y, predicted):
     return {rate: (int((a & b).sum()), int(b.sum())) for rate, (a, b) in of_rates.items()}
 
 
-def mover_ratio(a, of_a, b, of_b):
-    """Limits of a / b as printed by Donner and Zou, from limits of a and b."""
-    (low_a, high_a), (low_b, high_b) = of_a, of_b
+def mover_ratio(one, other):
+    """Limits of a ratio as printed by Donner and Zou, from two values and their limits."""
+    (a, low_a, high_a), (b, low_b, high_b) = one, other
     ab = a * b
     root = np.sqrt(ab**2 - low_a * high_b * (2 * a - low_a) * (2 * b - high_b))
     low = (ab - root) / (high_b * (2 * b - high_b))
@@ -90,11 +91,8 @@ def limits_of_pairs(k, n, alpha, tail):
         ]
         pairs = []
         for i, j in itertools.permutations(range(len(k)), 2):
-            (a, (la, ua)), (b, (lb, ub)) = ((k[g] / n[g], limits[g]) for g in (i, j))
-            reach = np.hypot(a - la, ub - b), np.hypot(ua - a, b - lb)
-            pairs.append(
-                [a - b - reach[0], a - b + reach[1], *mover_ratio(a, limits[i], b, limits[j])]
-            )
+            one, other = ((k[g] / n[g], *limits[g]) for g in (i, j))
+            pairs.append([*mover(one, other), *mover_ratio(one, other)])
         found.append(np.array(pairs))
     together, alone = found
     return (

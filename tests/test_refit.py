@@ -18,6 +18,7 @@ from sklearn.model_selection import GridSearchCV, RepeatedStratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from test_critical_difference import results as results_by_split
+from test_saved_counts import through_skops
 
 from skfedauc import SelectSimplest, SelectWithinGap, compare_candidates, group_auc_scoring
 from skfedauc.plotting.candidates import front_of
@@ -77,12 +78,6 @@ def test_rules_are_equal_if_all_parameters_are(rule):
         assert all(copied != other for other in others)
     again = eval(str(rule), {type(rule).__name__: type(rule)})
     assert again == rule
-
-
-def through_skops(x):
-    skops = pytest.importorskip("skops.io")
-    data = skops.dumps(x)
-    return skops.loads(data, trusted=skops.get_untrusted_types(data=data))
 
 
 def test_other_gaps_and_scores_are_read_by_name():

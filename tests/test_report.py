@@ -22,7 +22,6 @@ from oracles import (
 from sklearn.compose import make_column_transformer
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import make_scorer, roc_auc_score
 from sklearn.pipeline import make_pipeline
 from test_inference import GROUPS, S1, S2, Y
 from test_inference import WEIGHTS as OTHER_WEIGHTS
@@ -464,12 +463,3 @@ def test_groups_are_needed_by_name():
         group_roc_auc_score(y, score, groups=None)
     with pytest.raises(TypeError, match="positional"):
         group_roc_auc_score(y, score, groups)
-
-
-def test_it_is_a_metric_that_scikit_learn_takes():
-    y, score, groups = ONE_CLASS.values()
-    X = np.array(score)[:, None]
-    model = LogisticRegression().fit(X, y)
-    options = {"groups": groups, "statistic": "pooled"}
-    scorer = make_scorer(group_roc_auc_score, response_method="predict_proba", **options)
-    assert scorer(model, X, y) == pytest.approx(roc_auc_score(y, X), abs=1e-12)

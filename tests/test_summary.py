@@ -14,7 +14,6 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from skfedauc import Bins, DisclosureError, GroupAUC, ScoreCounts
 from skfedauc.counts.score_counts import extremes_of, select_groups, view_of
-from skfedauc.measures import PartialAUC
 
 AVERAGES = ["macro", "samples", "positives", "negatives", "within"]
 OF_GROUPS = [*AVERAGES, "worst", "ratio", "difference", "tau"]
@@ -222,23 +221,7 @@ def test_repr_of_a_summary_of_bins_has_certain_intervals():
 
 
 PUBLIC = [name for name in dir(GroupAUC) if not name.startswith(("_", "from_"))]
-NEED_SCORES = {
-    "abroca",
-    "agreement",
-    "bias_by_group",
-    "bias_score",
-    "cross_difference",
-    "cross_matrix",
-    "decomposition",
-    "measured",
-    "pooled",
-}
-ARGUMENTS = {
-    "average": ("macro",),
-    "measured": (PartialAUC(max_fpr=0.1),),
-    "statistic": ("macro",),
-    "test_margin": (0.5,),
-}
+ARGUMENTS = {"average": ("macro",), "statistic": ("macro",), "test_margin": (0.5,)}
 
 
 @pytest.mark.parametrize("name", PUBLIC)
@@ -251,7 +234,7 @@ def test_every_member_of_a_report_works_or_needs_scores(name):
         found = getattr(report, name)
         return found(*ARGUMENTS.get(name, ())) if callable(found) else found
 
-    if name not in NEED_SCORES:
+    if name not in REFUSED | {"pooled"}:
         assert result() is not None
         return
     message = f"^(the (statistic|measure) '.+'|{name}) {NEEDS}"

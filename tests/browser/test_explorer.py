@@ -11,7 +11,7 @@ import pytest
 from colors import contrast, luminance
 from numpy.testing import assert_allclose
 from scipy.stats import kstest, norm
-from waiting import wait_until
+from waiting import open_details, wait_until
 
 from skfedauc import GroupAUC
 
@@ -689,10 +689,6 @@ const beyond = [...document.querySelectorAll("body *")].filter(part => part.chec
   part.getBoundingClientRect().right > innerWidth);
 return [page.scrollWidth - page.clientWidth, beyond.map(part => part.outerHTML)];
 """
-
-
-def open_details(browser):
-    browser.execute_script("document.querySelectorAll('details').forEach(d => { d.open = true; })")
 
 
 def test_a_phone_needs_no_sideways_scrolling(phone):

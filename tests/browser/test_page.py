@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from colors import contrast, luminance
 from matplotlib.figure import Figure
+from waiting import open_details
 
 from skfedauc import FairnessAudit
 from skfedauc.plotting import CrossAUCDisplay
@@ -85,12 +86,6 @@ def sites(browser, pages):
     return browser
 
 
-def unfold(browser):
-    browser.execute_script(
-        "document.querySelectorAll('details').forEach((d) => { d.open = true; })"
-    )
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_the_first_screen_has_the_lines_of_the_terminal(browser, pages, audits, name):
     browser.get(pages[name])
@@ -127,7 +122,7 @@ def test_groups_come_lowest_first_with_their_rows(browser, pages, audits, set_wi
 def test_the_page_does_not_scroll_sideways(browser, pages, set_width, name, width):
     set_width(width, is_mobile=width < 500)
     browser.get(pages[name])
-    unfold(browser)
+    open_details(browser)
     page_width, shown = browser.execute_script(
         "const e = document.documentElement; return [e.scrollWidth, e.clientWidth]"
     )
@@ -166,7 +161,7 @@ def test_all_numbers_are_downloaded(sites, audits):
 def test_labels_stay_text(browser, pages, set_width, width):
     set_width(width, is_mobile=width < 500)
     browser.get(pages["hostile"])
-    unfold(browser)
+    open_details(browser)
     # An open alert would raise an error here.
     assert browser.find_elements(CSS, "img, script") == []
     body = browser.find_element(CSS, "body").text
@@ -270,7 +265,7 @@ def printed(browser, paper):
 def test_the_first_screen_is_one_printed_page(browser, pages, name, paper):
     browser.get(pages[name])
     assert printed(browser, paper)[0] == 1
-    unfold(browser)
+    open_details(browser)
     n_pages, contents = printed(browser, paper)
     assert n_pages > 2
     # An element wider than the paper makes browsers print the whole page smaller, or cut it. The
@@ -282,7 +277,7 @@ def test_the_first_screen_is_one_printed_page(browser, pages, name, paper):
 
 
 def test_print_shows_whole_tables(sites, emulate):
-    unfold(sites)
+    open_details(sites)
     emulate("Emulation.setEmulatedMedia", {"media": "print"})
     cut = """
     return [...document.querySelectorAll(".scroll")].filter(

@@ -1,4 +1,4 @@
-"""Wait for what a page or the browser does in its own time."""
+"""What the tests of several pages do: unfold a page, and wait for the browser."""
 
 import time
 
@@ -9,3 +9,7 @@ def wait_until(condition):
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.02)
+
+
+def open_details(browser):
+    browser.execute_script("document.querySelectorAll('details').forEach(d => { d.open = true; })")

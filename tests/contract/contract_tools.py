@@ -171,10 +171,6 @@ def train_and_test_scores(way, scorer):
     return np.array([result["train_score"], result["test_score"]])
 
 
-def cross_val_scores(way, scorer):
-    return in_function(cross_val_score, way, scorer)
-
-
 SIZES = [80, 160]
 
 
@@ -240,7 +236,7 @@ TOOLS = {
     "RandomizedSearchCV": lambda way, scorer: by_candidate(randomized_search(way, scorer)),
     "HalvingGridSearchCV": halving_search,
     "cross_validate": train_and_test_scores,
-    "cross_val_score": cross_val_scores,
+    "cross_val_score": functools.partial(in_function, cross_val_score),
     "learning_curve": learning,
     "validation_curve": validation,
     "permutation_test_score": permutations,

@@ -10,9 +10,11 @@ import inspect
 import sys
 from collections.abc import Collection
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pytest
+import sklearn.metrics
 from sklearn.utils.validation import _num_samples
 
 from skfedauc import (
@@ -35,6 +37,9 @@ def one_group_roc_auc_score(y_true, y_score, *, average="macro", max_fpr=None, *
     return group_roc_auc_score(
         y_true, y_score, groups=np.zeros(n_rows, int), statistic="macro", **arguments
     )
+
+
+ROC_AUC = mock.patch.object(sklearn.metrics, "roc_auc_score", one_group_roc_auc_score)
 
 
 class OneGroupScorer(GroupAUCScorer):
@@ -89,7 +94,8 @@ def collected(name, patch, reaches, failures):
     names = {
         name: value
         for name, value in vars(module).items()
-        if (name.startswith("test_") and inspect.isfunction(value)) or is_fixture(value)
+        if (name.startswith("test_") and inspect.isfunction(value))
+        or type(value).__name__ == "FixtureFunctionDefinition"
     }
     for test in filter(inspect.isfunction, names.values()):
         test.pytestmark = [with_a_list(mark) for mark in getattr(test, "pytestmark", [])]
@@ -116,12 +122,6 @@ def with_a_list(mark):
         return mark
     names, values = mark.args
     return pytest.mark.parametrize(names, list(values), **mark.kwargs).mark
-
-
-def is_fixture(value):
-    return type(value).__name__ == "FixtureFunctionDefinition" or hasattr(
-        value, "_pytestfixturefunction"
-    )
 
 
 def calls(*names):

@@ -255,22 +255,6 @@ def test_a_number_stands_in_for_a_group_that_lacks_a_class_not_for_an_absent_one
     assert result["test_auc_tiny"][1] == pytest.approx(whole, abs=1e-12)
 
 
-def test_gap_of_a_single_group_is_nan_and_never_zero(data):
-    X, y, _ = data
-    model = plain_model().fit(X, y)
-    scorer = make_group_auc_scorer("neg_difference", groups=pd.Series("va", X.index))
-    with pytest.warns(UndefinedMetricWarning, match="two groups"):
-        assert np.isnan(scorer(model, X, y))
-
-
-def sorted_by_site():
-    """Return rows sorted by site, with 90 % positives in the first site and 10 % in the second."""
-    rng = np.random.default_rng(0)
-    y = np.concatenate([np.tile([1] * 9 + [0], 10), np.tile([0] * 9 + [1], 10)])
-    X = pd.DataFrame({"dose": y + rng.normal(size=200), "site": np.repeat([1, 2], 100)})
-    return X, y
-
-
 @pytest.mark.parametrize(
     ("statistic", "undefined"),
     [
@@ -280,7 +264,10 @@ def sorted_by_site():
 )
 def test_rows_sorted_by_group_in_the_default_folds(statistic, undefined):
     """The score is NaN and candidate 0 is selected; the warnings name the correct splitter."""
-    X, y = sorted_by_site()
+    # 90 % positives in the first site and 10 % in the second
+    y = np.concatenate([np.tile([1] * 9 + [0], 10), np.tile([0] * 9 + [1], 10)])
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"dose": y + rng.normal(size=200), "site": np.repeat([1, 2], 100)})
     scoring = group_auc_scoring([statistic, "pooled"], groups="site", undefined=undefined)
     grid = {"var_smoothing": [1e-9, 1.0]}
     search = GridSearchCV(GaussianNB(), grid, scoring=scoring, refit=statistic)

@@ -28,7 +28,7 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_transformer
 from sklearn.exceptions import FitFailedWarning
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
-from sklearn.feature_selection import RFECV, SequentialFeatureSelector
+from sklearn.feature_selection import RFECV
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import (
@@ -63,38 +63,14 @@ def any_routing(request, default_sklearn_config):
     return request.param
 
 
-@pytest.fixture
-def given():
-    """List of the X and the groups that each split receives."""
-    return []
-
-
-@pytest.fixture
-def watched(monkeypatch, given):
-    """Record each call of `split` in `given`."""
-    split = WithinGroupStratifiedKFold.split
-
-    def noted(self, X, y=None, groups=None):
-        given.append((X, groups))
-        return split(self, X, y, groups)
-
-    monkeypatch.setattr(WithinGroupStratifiedKFold, "split", noted)
-
-
-def passed(is_on, groups):
-    """Return the argument that passes groups to functions, with and without metadata routing."""
-    return {"params": {"groups": groups}} if is_on else {"groups": groups}
-
-
-def splits_of(X, y, site, n_splits=3):
-    return list(WithinGroupStratifiedKFold(n_splits).split(X, y, site))
+def splits_of(X, y, site):
+    return list(WithinGroupStratifiedKFold(3).split(X, y, site))
 
 
 @pytest.mark.parametrize("value", [True, False, None, "hospital"])
 def test_set_split_request(routing, value):
     cv = WithinGroupStratifiedKFold()
     assert cv.set_split_request(groups=value) is cv
-    assert cv.get_metadata_routing().split.requests == {"groups": value}
     assert copy.deepcopy(cv).get_metadata_routing().split.requests == {"groups": value}
     # Other instances keep their metadata requests.
     assert WithinGroupStratifiedKFold().get_metadata_routing().split.requests["groups"] is True
@@ -142,7 +118,9 @@ def test_splitter_in_functions(data, any_routing, by):
     X = X.assign(site=pd.Categorical(site).codes)
     cv = WithinGroupStratifiedKFold(3, groups="site" if by == "column" else None)
     splits = splits_of(X, y, site)
-    extra = {} if by == "column" else passed(any_routing, site)
+    groups = {"groups": site}
+    passed = {"params": groups} if any_routing else groups
+    extra = {} if by == "column" else passed
     loose = {"cv": cv, "scoring": "roc_auc", **extra}
     expected = fold_scores(Way(X, y, site, model, None), "pooled", splits)
     assert_same(cross_val_score(model, X, y, **loose), expected)
@@ -187,9 +165,15 @@ ROUTERS = {
 
 
 @pytest.mark.parametrize("kind", ROUTERS)
-def test_groups_are_routed_to_it_in_everything_that_takes_cv(routing, data, kind, given, watched):
+def test_groups_are_routed_to_it_in_everything_that_takes_cv(routing, data, kind, monkeypatch):
     """In a cross-validation that routes the groups, each split receives the groups of its rows."""
-    X, y, site = data
+    (X, y, site), split, given = data, WithinGroupStratifiedKFold.split, []
+
+    def noted(self, X, y=None, groups=None):
+        given.append((X, groups))
+        return split(self, X, y, groups)
+
+    monkeypatch.setattr(WithinGroupStratifiedKFold, "split", noted)
     # The first column identifies the row.
     X = np.column_stack([np.arange(y.size) / y.size, X.to_numpy()])
     result = cross_validate(
@@ -206,19 +190,6 @@ def test_groups_are_routed_to_it_in_everything_that_takes_cv(routing, data, kind
     for rows, groups in given:
         number = np.rint(rows[:, 0] * y.size).astype(int)
         assert np.array_equal(groups, site[number])
-
-
-def test_feature_selection_by_its_splits(data):
-    """The selector converts X to an array, so groups must be passed."""
-    X, y, site = data
-    select = SequentialFeatureSelector(
-        MODEL, n_features_to_select=1, scoring="roc_auc", cv=splits_of(X, y, site)
-    ).fit(X, y)
-    with sklearn.config_context(enable_metadata_routing=True):
-        routed = SequentialFeatureSelector(
-            MODEL, n_features_to_select=1, scoring="roc_auc", cv=WithinGroupStratifiedKFold(3)
-        ).fit(X, y, groups=site)
-    assert np.array_equal(routed.get_support(), select.get_support())
 
 
 def test_halving_wants_folds_that_repeat(data):
