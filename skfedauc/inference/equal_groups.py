@@ -15,8 +15,9 @@ from skfedauc.inference.row_effects import LEAST_EFFECTIVE
 from skfedauc.inference.variances import Extremes, Variances
 
 # The test for many tiny groups needs at least MANY_GROUPS groups, with fewer than TINY_CLASS rows
-# of the smaller class on average. Errors of the variances of at least SEVERAL_GROUPS groups cancel.
-MANY_GROUPS, TINY_CLASS, SEVERAL_GROUPS = 100, 10.0, 10
+# of the smaller class on average. Groups beside a larger one are small if they have fewer than
+# SMALL_CLASSES such rows divided by the number of groups: errors of more variances cancel.
+MANY_GROUPS, TINY_CLASS, SMALL_CLASSES = 100, 10.0, 100.0
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -120,12 +121,12 @@ def _equal_groups_test(variances: Variances, aucs: Floats) -> EqualGroupsTest:
     of_variance = variances.degrees_of_freedom[kept] / (2.0 if variances.weighted else 1.0)
     of_variance = np.maximum(of_variance, 1.0)
     own = delong if variances.weighted else unbiased
-    if sizes[0] < SEVERAL_GROUPS:
-        # The variance of a tiny group is often far too small by chance, next to that of a larger
-        # group. Newcombe's (2006) for equal true AUCs is a lower bound.
-        true = (weight * auc).sum() / weight.sum()
-        model = newcombe_variance(true, variances.once[kept], variances.often[kept])
-        own = np.where(variances.n_pairs[kept] < TINY_CLASS, np.fmax(own, model), own)
+    # The variance of a small group beside a larger one is often far too small by chance. Newcombe's
+    # (2006) for equal true AUCs is a lower bound.
+    n_pairs, true = variances.n_pairs[kept], (weight * auc).sum() / weight.sum()
+    model = newcombe_variance(true, variances.once[kept], variances.often[kept])
+    is_small = n_pairs < min(SMALL_CLASSES / sizes[0], n_pairs.max() / 2.0)
+    own = np.where(is_small, np.fmax(own, model), own)
     tested = _anova_type(auc, own, weight, of_variance)
     # Unbiased variances can sum to 0 or less; DeLong's variances only without any variation.
     tested = tested or _anova_type(auc, delong, weight, of_variance)
