@@ -575,8 +575,7 @@ def averaged(
 def _mean(parts: Sequence[GroupEstimates], name: str, share: Floats) -> Floats:
     """Return the mean over the comparisons, with the weights `share`, of a statistic."""
     values = np.array([part.quiet().value_of(STATISTICS[name].compute) for part in parts])
-    used = share > 0
-    return np.minimum([share[used] @ values[used] if used.any() else np.nan], 1.0)
+    return np.minimum([share @ values], 1.0)
 
 
 class ClassIntervals:
