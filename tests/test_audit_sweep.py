@@ -37,6 +37,12 @@ def test_gaps_at_every_threshold_are_fairlearns(weighted):
             assert at[name] == pytest.approx(audit.answers["group"][name].estimate, rel=1e-12)
 
 
+@pytest.mark.parametrize("thresholds", [10**400, [10**400], [np.nan], ["a"], []])
+def test_thresholds_are_finite_numbers(thresholds):
+    with pytest.raises(ValueError, match="thresholds must be None or a list of finite numbers"):
+        audit_of(*rows_of(0, 100), min_per_class=1).sweep(thresholds)
+
+
 def test_random_cases_with_ties_weights_and_groups_of_one_class():
     rng = np.random.default_rng(1)
     for _ in range(25):

@@ -218,6 +218,7 @@ class Document(NamedTuple):
 
     def to_markdown(self, *, appendix: bool) -> str:
         """Return a section of a model card: the first screen, and perhaps the appendix."""
+        appendix = _input.check_flag(appendix, "appendix")
         # Names of sources and of classes are text, not markup.
         facts = [re.sub(r"[\\`*_\[\]~$|&]", r"\\\g<0>", fact) for fact in self.facts]
         lines = [f"## {self.data['title']}", "", " \N{MIDDLE DOT} ".join(facts), ""]

@@ -46,7 +46,8 @@ _WORDS = {
     r"^(parts|octaves|edges) must(?! have)": r"--bins: \1 must",
     r"^parts must have at least one ScoreCounts; got none": "there are no valid files to merge",
     r"'auto' and None are also valid": "none is also valid",
-    r"^names must be a mapping of (some of the keys .*), such as .*; got .*": r"--name needs \1",
+    r"^names must be a mapping of some of the keys (.*) to text, .*": r"KEY of --name: one of \1",
+    r" by counts\.with_source\(name\)": " by skfedauc count --source",
     r"\. Pass np\.unique\(edges\)": "",
     r"^tolerances has": "--tolerance has",
     r"^each gap in tolerances": "the NAME of --tolerance",
@@ -64,16 +65,24 @@ _WORDS = {
     "y_true": "--label",
     r"predict_proba\(X\).*": "a column of probabilities or scores",
 }
+# Columns and labels of the user's that are called like an argument
+_QUOTED = re.compile(r"'(?:y_true|y_score|pos_label|min_count|min_per_class|rows_per_person)'")
 
 
 def in_words(message: object, **names: str) -> str:
     """Return a message of the library for the command line; `names` replace arguments."""
-    said = str(message).removesuffix(".")
+    kept: list[str] = []
+
+    def place_of(quoted: re.Match[str]) -> str:
+        kept.append(quoted[0])
+        return f"\0{len(kept) - 1}\0"
+
+    said = _QUOTED.sub(place_of, str(message).removesuffix("."))
     for argument, name in names.items():
-        said = said.replace(argument, name)
+        said = said.replace(argument, _QUOTED.sub(place_of, name))
     for pattern, words in _WORDS.items():
         said = re.sub(pattern, words, said)
-    return said
+    return re.sub("\0(\\d+)\0", lambda place: kept[int(place[1])], said)
 
 
 def check_file(path: str) -> None:

@@ -94,7 +94,7 @@ def check_thresholds(thresholds: Any) -> Floats:
         given = np.asarray(thresholds)
         # numpy converts dates to numbers, and NaT to a finite one.
         found = given.astype(np.float64) if given.dtype.kind in "fiuO" else np.zeros(0)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         found = np.zeros(0)
     if found.ndim != 1 or not found.size or not np.isfinite(found).all():
         raise ValueError(

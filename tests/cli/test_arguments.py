@@ -9,6 +9,7 @@ import skfedauc
 from skfedauc import _kernel as kernel
 from skfedauc.cli import audit, counts
 from skfedauc.cli.main import main
+from skfedauc.cli.terminal import in_words
 from skfedauc.report.statistics import MATRIX_GROUPS
 
 
@@ -75,7 +76,10 @@ COUNT = ["count", "{file}", *COLUMNS]
         (["count", "p.csv", *COLUMNS, "-o", "-"], "--output needs the name of a file"),
         ([*NOISE, "--epsilon", "1", "--group", "h"], "--epsilon takes one --group column"),
         ([*AUDIT, "--json", "--favorable", "good"], "invalid choice: 'good'"),
-        ([*AUDIT, "--json", "--name", "modell=a"], "of the keys 'model', 'label', 'score'"),
+        (
+            [*AUDIT, "--json", "--name", "modell=a"],
+            "KEY of --name: one of 'model', 'label', 'score'",
+        ),
         ([*AUDIT, "--json", "--name", "model="], "--name 'model=' lacks the TEXT: pass KEY=TEXT"),
         ([*AUDIT, "--json", "{folder}"], "{folder}: cannot be written: Is a directory"),
         ([*AUDIT, "--json", "{file}"], "--json {file} would overwrite"),
@@ -97,3 +101,11 @@ def test_arguments_are_checked_before_files_are_read(
     found = error_of([argument.format(**names) for argument in arguments])
     assert message.format(**names) in found
     assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("name", ["y_true", "y_score", "min_count", "pos_label", "min_per_class"])
+def test_messages_keep_names_of_columns(name):
+    for said in (f"The columns are '{name}', 'b'", f"column '{name}' must have two classes"):
+        assert in_words(said) == said
+    said = in_words("y_true has missing labels", y_true=f"column '{name}'")
+    assert said == f"column '{name}' has missing labels"
