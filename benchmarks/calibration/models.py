@@ -19,16 +19,21 @@ from skfedauc import (
 from skfedauc.measures import AveragePrecision, Measure, PartialAUC
 
 
-def paired(n_runs: int, seed: int, m: int, n: int, auc: float, correlation: float) -> list[str]:
-    """Error rate of the comparison of two models with equal AUCs."""
+def paired(
+    n_runs: int, seed: int, m: int, n: int, auc: float, correlation: float, ratio: float = 1.0
+) -> list[str]:
+    """Error rate of the comparison of two models with equal AUCs.
+
+    `ratio` is the standard deviation of the positives by the second model.
+    """
     rng, rejected = np.random.default_rng(seed), []
     y = np.arange(m + n) < m
-    apart = ndtri(auc) * np.sqrt(2.0)
     for _ in range(n_runs):
         shared, *own = rng.normal(size=(3, m + n))
+        a, b = (np.sqrt(correlation) * shared + np.sqrt(1 - correlation) * noise for noise in own)
         a, b = (
-            np.sqrt(correlation) * shared + np.sqrt(1 - correlation) * noise + apart * y
-            for noise in own
+            np.where(y, of * scores + ndtri(auc) * np.sqrt(1.0 + of**2), scores)
+            for of, scores in ((1.0, a), (ratio, b))
         )
         rejected.append(compare_models(y, {"a": a, "b": b}).pvalue < 0.05)
     return [percent(rejected)]
@@ -192,13 +197,26 @@ def candidates_at_margin(n_runs: int, seed: int, n_candidates: int, n_splits: in
 TABLES = [
     Table(
         "Two models on the same rows",
-        "Error rate in % of the test at 5 % for two models of equal AUC.",
+        "Error rate in % of the test at 5 % for two models of equal AUC. In the last lines, the "
+        "positives of the second model have a larger standard deviation.",
         ["positives/negatives, AUC, correlation of scores", "error rate"],
         [
-            (f"{m}/{n}, {auc}, {rho}", paired, (m, n, auc, rho))
-            for m, n in ((20, 80), (50, 200))
-            for auc in (0.7, 0.9)
-            for rho in (0.0, 0.5, 0.9, 0.99)
+            *(
+                (f"{m}/{n}, {auc}, {rho}", paired, (m, n, auc, rho))
+                for m, n in ((20, 80), (50, 200))
+                for auc in (0.7, 0.9)
+                for rho in (0.0, 0.5, 0.9, 0.99)
+            ),
+            *(
+                (f"{m}/{n}, {auc}, 0.5, ratio {ratio}", paired, (m, n, auc, 0.5, ratio))
+                for m, n, auc, ratio in (
+                    (10, 500, 0.9, 3),
+                    (20, 500, 0.95, 3),
+                    (50, 500, 0.95, 3),
+                    (50, 500, 0.95, 2),
+                    (200, 800, 0.9, 3),
+                )
+            ),
         ],
         error_rate=["error rate"],
     ),

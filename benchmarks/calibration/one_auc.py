@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.special import ndtri
 
@@ -54,12 +56,17 @@ def few_positives(n_runs: int, seed: int, m: int, n: int, auc: float) -> list[st
     return cells
 
 
-def weighted(n_runs: int, seed: int, m: int, n: int, auc: float, sigma: float) -> list[str]:
-    """Coverage of the intervals of one AUC with lognormal weights."""
+def weighted(
+    n_runs: int, seed: int, m: int, n: int, auc: float, sigma: float, slope: float = 0.0
+) -> list[str]:
+    """Coverage of the intervals of one AUC with lognormal weights, times ``exp(slope * score)``.
+
+    The slope moves the weighted scores of both classes equally, which does not change the AUC.
+    """
     rng = np.random.default_rng(seed)
     y = np.tile(np.arange(m + n) < m, n_runs)
     scores = rng.normal(size=y.size) + ndtri(auc) * np.sqrt(2.0) * y
-    weights = np.exp(rng.normal(0, sigma, y.size))
+    weights = np.exp(rng.normal(0, sigma, y.size) + slope * scores)
     codes = np.repeat(np.arange(n_runs), m + n)
     found = GroupAUC.from_predictions(y, scores, groups=codes, sample_weight=weights)
     cells = []
@@ -70,21 +77,25 @@ def weighted(n_runs: int, seed: int, m: int, n: int, auc: float, sigma: float) -
 
 
 def unequal_spread(
-    n_runs: int, seed: int, m: int, n: int, auc: float, ratio: float, share: float
-) -> list[str]:
+    n_runs: int, seed: int, m: int, n: int, auc: float, ratio: float, share: float,
+    lowest: bool = False,
+) -> list[str]:  # fmt: skip
     """Coverage of intervals, errors of each limit, and the error rate of `test_margin(reference=)`.
 
-    Scores are normal. This share of the positives has the distribution of the negatives, and the
-    AUC of the other positives is such that all positives together have the AUC.
+    Scores are normal. This share of the positives has the distribution of the negatives, or is
+    below all negatives (`lowest`), and the AUC of the other positives is such that all positives
+    together have the AUC.
     """
+    of_share = 0.0 if lowest else share / 2.0
     rng, found = np.random.default_rng(seed), []
     most = 1_000_000 // (m + n)
     for start in range(0, n_runs, most):
         # Runs are groups of one `ScoreCounts`, of at most a million rows.
         k = min(n_runs - start, most)
-        rows = draw_rows(rng, groups(k, m, n, (auc - share / 2.0) / (1.0 - share), ratio))
+        rows = draw_rows(rng, groups(k, m, n, (auc - of_share) / (1.0 - share), ratio))
         without = rows.y & (rng.random(rows.y.size) < share)
-        scores = np.where(without, rng.normal(size=rows.y.size), rows.scores)
+        others = np.full(rows.y.size, -100.0) if lowest else rng.normal(size=rows.y.size)
+        scores = np.where(without, others, rows.scores)
         variances = GroupAUC.from_predictions(
             rows.y, scores, groups=rows.groups
         )._estimates.variances
@@ -102,18 +113,24 @@ def unequal_spread(
     return [percent(column) for column in np.concatenate(found, axis=1)]
 
 
-# Positives, negatives, AUC, ratio of deviations, share of positives without signal
-UNEQUAL = [
+# Positives, negatives, AUC, ratio of deviations, share of positives without signal or lowest
+UNEQUAL: list[tuple[Any, ...]] = [
     (20, 2_000, 0.9, 3.0, 0.0),
     (10, 2_000, 0.8, 3.0, 0.0),
     (20, 500, 0.9, 4.0, 0.0),
     (8, 500, 0.85, 4.0, 0.0),
     (50, 200, 0.9, 3.0, 0.0),
     (100, 400, 0.9, 3.0, 0.0),
+    (50, 200, 0.95, 4.0, 0.0),
+    (100, 1_000, 0.97, 3.0, 0.0),
+    (100, 1_000, 0.98, 4.0, 0.0),
     (8, 200, 0.8, 1.0, 0.3),
     (20, 200, 0.8, 1.0, 0.3),
     (20, 2_000, 0.85, 1.0, 0.2),
     (100, 400, 0.8, 1.0, 0.3),
+    (10, 1_000, 0.82, 1.0, 0.15, True),
+    (20, 200, 0.85, 1.0, 0.1, True),
+    (50, 200, 0.85, 1.0, 0.1, True),
 ]
 
 
@@ -154,8 +171,8 @@ TABLES = [
         "One AUC in designs that are harder than those of the tables above. The ratio is the "
         "standard deviation of the positives divided by the standard deviation of the "
         "negatives. In a mixture, this share of the positives has the same distribution as the "
-        "negatives. The column `logit` has the coverage in % of 95 % "
-        "intervals. `low limit too high` and `high limit too low` are "
+        "negatives; with `lowest`, it is below all negatives. The column `logit` has the coverage "
+        "in % of 95 % intervals. `low limit too high` and `high limit too low` are "
         "the shares in % of `logit` intervals that miss the AUC on each side, and should be 2.5. "
         "`worst` is the error rate in % of `test_margin` at 5 % with the true AUC as the bound.",
         [
@@ -167,24 +184,37 @@ TABLES = [
         ],
         [
             (
-                f"{m}/{n:,}, {auc}, {f'mixture {share}' if share else f'ratio {ratio:g}'}",
+                f"{m}/{n:,}, {auc}, {f'mixture {share}' if share else f'ratio {ratio:g}'}"
+                f"{', lowest' * len(lowest)}",
                 unequal_spread,
-                (m, n, auc, ratio, share),
+                (m, n, auc, ratio, share, *lowest),
             )
-            for m, n, auc, ratio, share in UNEQUAL
+            for m, n, auc, ratio, share, *lowest in UNEQUAL
         ],
         coverage=["logit"],
         error_rate=["worst"],
     ),
     Table(
         "Rows with weights",
-        "Coverage in % of 95 % intervals of one AUC. The logarithms of the weights are normal.",
+        "Coverage in % of 95 % intervals of one AUC. The logarithms of the weights are normal, or "
+        "in the last lines the score times a slope.",
         ["positives/negatives, AUC, standard deviation of log weights", "logit", "exact"],
         [
-            (f"{m}/{n}, {auc}, {sigma}", weighted, (m, n, auc, sigma))
-            for m, n in ((20, 80), (50, 200))
-            for auc in (0.75, 0.9)
-            for sigma in (0.5, 1.0, 2.0)
+            *(
+                (f"{m}/{n}, {auc}, {sigma}", weighted, (m, n, auc, sigma))
+                for m, n in ((20, 80), (50, 200))
+                for auc in (0.75, 0.9)
+                for sigma in (0.5, 1.0, 2.0)
+            ),
+            *(
+                (f"{m}/{n}, {auc}, slope {slope}", weighted, (m, n, auc, 0.0, slope))
+                for m, n, auc, slope in (
+                    (50, 200, 0.9, -0.5),
+                    (50, 200, 0.9, -1.0),
+                    (200, 800, 0.9, -1.0),
+                    (200, 800, 0.9, 1.0),
+                )
+            ),
         ],
         coverage=["logit", "exact"],
     ),
