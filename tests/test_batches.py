@@ -15,7 +15,7 @@ import pytest
 from pyarrow import parquet
 
 from skfedauc import ScoreCounts
-from skfedauc.counts import tables
+from skfedauc.counts import engines
 
 # Backends and numbers of workers, which must not change the result.
 WORKERS = [("loky", 1), ("threading", 2), ("loky", 2)]
@@ -101,7 +101,7 @@ def test_reading_waits_while_counts_are_merged(monkeypatch):
     batches = Watched(400)
     batches.sizes[:3] = [40_000] * 3
     ahead = []
-    merge = tables.sum_of
+    merge = engines.sum_of
 
     def slow_merge(parts):
         before = batches.read
@@ -109,7 +109,7 @@ def test_reading_waits_while_counts_are_merged(monkeypatch):
         ahead.append(batches.read - before)
         return merge(parts)
 
-    monkeypatch.setattr(tables, "sum_of", slow_merge)
+    monkeypatch.setattr(engines, "sum_of", slow_merge)
     with joblib.parallel_config("threading"):
         ScoreCounts.from_batches(batches, n_jobs=2)
     assert len(ahead) > 1

@@ -104,7 +104,8 @@ class AuditComparison(Output):
         """Change table, with index levels `column` and `gap`.
 
         The columns are the gaps `before` and `after`, the change `estimate` with its limits
-        `ci_low` and `ci_high`, `confidence_level`, `pvalue` and `verdict`.
+        `ci_low` and `ci_high`, `confidence_level`, `pvalue` and `verdict`. The gaps are between
+        groups with at least 50 rows of each class, if there are two.
         """
         return gap_table(self.answers, ["before", "after", *ESTIMATE])
 

@@ -285,7 +285,7 @@ class ScoreCounts(Saved):
         >>> ScoreCounts.from_table(table, label="ill", score="risk")
         ScoreCounts(no groups, 3 rows: 2 positives and 1 negative, 2 distinct scores)
         """
-        from skfedauc.counts.tables import count_table
+        from skfedauc.counts.engines import count_table
 
         _input.check_keywords(options, CountOptions.__annotations__, "ScoreCounts.from_table")
         columns = {"label": label, "score": score, "group": group, "weight": weight}
@@ -353,7 +353,7 @@ class ScoreCounts(Saved):
         >>> ScoreCounts.from_batches(iter(days))
         ScoreCounts(2 groups, 4 rows: 2 positives and 2 negatives, 4 distinct scores)
         """
-        from skfedauc.counts.tables import count_batches
+        from skfedauc.counts.engines import count_batches
 
         _input.check_keywords(options, CountOptions.__annotations__, "ScoreCounts.from_batches")
         columns = {"label": label, "score": score, "group": group, "weight": weight}

@@ -401,7 +401,8 @@ class DifferenceTest(Result):
     method : str
         How groups were compared, or why there is no result.
     table : pandas.DataFrame
-        The row of the clearest pair, as in `GroupAUC.compare_groups`; empty without one.
+        The clearest pair's difference with its simultaneous limits and adjusted p value, as in
+        `GroupAUC.compare_groups`; empty without one.
     """
 
     confidence_level: float

@@ -1,13 +1,16 @@
 """Options, their help texts, and errors that are found before the rows are read."""
 
 import os
+import re
 
 import pytest
 from cli_cases import COLUMNS
 
 import skfedauc
 from skfedauc import _kernel as kernel
+from skfedauc.audit.rates_and_gaps import QUESTIONS
 from skfedauc.cli import audit, counts
+from skfedauc.cli.arguments import OPTIONS
 from skfedauc.cli.main import main
 from skfedauc.cli.terminal import in_words
 from skfedauc.report.statistics import MATRIX_GROUPS
@@ -109,3 +112,9 @@ def test_messages_keep_names_of_columns(name):
         assert in_words(said) == said
     said = in_words("y_true has missing labels", y_true=f"column '{name}'")
     assert said == f"column '{name}' has missing labels"
+
+
+def test_the_help_names_every_gap_that_can_have_a_limit():
+    said = " ".join(OPTIONS.split())
+    told = said[said.index("At least the limit") : said.index("--fail-if")]
+    assert set(QUESTIONS) <= set(re.findall(r"\w+", told))
