@@ -131,8 +131,10 @@ class GroupComparisons(DifferenceTested):
 
         The statistic is the weighted variance of the group AUCs, divided by its null expectation,
         with Box's approximation [1]_ by an F distribution; with 100 or more groups of few rows, it
-        is a sum of one term per group and normal. For two groups, the p value is that of
-        `test_difference`. The calibration page has the error rates of groups of unequal size.
+        is a sum of one term per group and normal. Two groups have the p value of `test_difference`
+        for these two. Small groups beside one that is more than twice as large have at least
+        Newcombe's variance [2]_, because their own is often near 0 by chance; the calibration page
+        has the error rates.
 
         Returns
         -------
@@ -144,6 +146,7 @@ class GroupComparisons(DifferenceTested):
         ----------
         .. [1] Brunner, Dette and Munk (1997). Journal of the American Statistical Association
            92(440). https://doi.org/10.1080/01621459.1997.10473671
+        .. [2] Newcombe (2006). Statistics in Medicine 25(4). https://doi.org/10.1002/sim.2324
         """
         return equal_groups_test(self._estimates.of_auc("test_equal_groups").variances_at_extremes)
 
